@@ -1,0 +1,12 @@
+export { ApiError, type ApiErrorFacts, type ClientErrorCode } from './api-error.ts'
+export {
+  type CallOptions,
+  type Client,
+  type ClientEvent,
+  type ClientOptions,
+  createClient,
+  type EventStream,
+  type UploadOptions,
+} from './client.ts'
+export { readEventStream, type ServerSentEvent } from './event-stream.ts'
+export type { UploadProgress } from './upload.ts'
