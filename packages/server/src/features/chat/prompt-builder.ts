@@ -1,0 +1,251 @@
+import type { LanguageModelV4Message, LanguageModelV4Prompt } from '@ai-sdk/provider'
+import { invalidField } from '../../base/app-error.ts'
+import type { Conversation, Turn } from './conversation.ts'
+import { mostTokens, type TokenCounter } from './token-counter.ts'
+import type { Passage } from './workspace-context.ts'
+import { formatMaterial, formatPassage, materialRules, newBoundary, toolRules } from './workspace-material.ts'
+
+/** What a prompt must fit into. */
+export interface ModelWindow {
+  name: string
+  /** tokens; null where nobody tells */
+  contextWindow: number | null
+  maxOutputTokens: number | null
+}
+
+export interface PromptRequest {
+  conversation: Conversation
+  /** files the person named, whole, in passages */
+  files: readonly Passage[]
+  /** what retrieval found, best first */
+  passages: readonly Passage[]
+  missingFiles: readonly string[]
+  /** the model may call tools on the workspace */
+  tools: boolean
+  /** most tokens of the answer that the caller wants */
+  maxTokens: number | undefined
+  /** parameter that holds the question, for an error */
+  questionField: string
+}
+
+export interface BuiltPrompt {
+  prompt: LanguageModelV4Prompt
+  /** what of the files and passages the model was given */
+  passages: Passage[]
+  /** turns of the history that were shortened to a line each or left out */
+  condensedTurns: number
+}
+
+export interface PromptBuilder {
+  /**
+   * Fits a conversation and what is known about its question into a model's window. The question always goes in
+   * whole; then passages, then the newest turns, then the beginnings of older ones. Throws VALIDATION_ERROR for the
+   * question's field when the question alone does not fit.
+   */
+  build(model: ModelWindow, request: PromptRequest): Promise<BuiltPrompt>
+}
+
+/** Tokens of a model whose window is not known: the smallest that current servers run models with. */
+const smallestWindow = 8_192
+
+/** Tokens kept for an answer whose length the caller does not limit. */
+const usualAnswer = 8_192
+
+/** Part of the window that stays free: vendors' encoders differ from ours, by a fifth for code. */
+const safetyMargin = 0.15
+
+/** Parts of what is left after the question that passages and condensed turns may take. */
+const passagesShare = 0.5
+const condensedShare = 0.1
+
+/** Characters that are kept of a condensed turn. */
+const condensedLength = 160
+
+/** Left-out parts that are named: enough to know what to ask for. */
+const mostLeftOutNamed = 20
+
+/** Tokens that a message costs beside its text, in every vendor's format. */
+const tokensPerMessage = 8
+
+const identity = [
+  'You are the assistant of Atelier, a platform where people write software. Answer questions about programming and',
+  'about the code of their workspace. Be correct first, then brief. Answer in the language of the question and in',
+  'Markdown; put code into fenced blocks with the language named. Say plainly what you do not know.',
+].join('\n')
+
+export function createPromptBuilder({ tokens }: { tokens: TokenCounter }): PromptBuilder {
+  return {
+    async build(model, request) {
+      const quotes = request.files.length + request.passages.length + request.missingFiles.length > 0
+      const boundary = quotes ? newBoundary() : null
+      const system = systemPrompt(request, boundary)
+      const capacity = inputTokens(model, request.maxTokens)
+      const content = surelyFits(system, request, capacity)
+        ? everything(request)
+        : await fit(system, request, createRoom(capacity, tokens), model.name)
+      const { missingFiles } = request
+      const material = boundary === null ? '' : formatMaterial(boundary, { ...content, missingFiles })
+      const { turns, condensed, passages } = content
+      const { question } = request.conversation
+      return {
+        prompt: toPrompt({ system, turns, condensed, material, question }),
+        passages,
+        condensedTurns: request.conversation.history.length - turns.length,
+      }
+    },
+  }
+}
+
+/** What goes into a prompt. */
+interface Content {
+  passages: Passage[]
+  /** parts of the named files that do not */
+  leftOut: Passage[]
+  turns: readonly Turn[]
+  /** the beginnings of the turns that do not */
+  condensed: string
+}
+
+function everything({ files, passages, conversation }: PromptRequest): Content {
+  return { passages: [...files, ...passages], leftOut: [], turns: conversation.history, condensed: '' }
+}
+
+async function fit(system: string, request: PromptRequest, room: Room, model: string): Promise<Content> {
+  const { files, passages, conversation, questionField } = request
+  if (!(await room.take([system, conversation.question]))) {
+    const needed = await room.cost([system, conversation.question])
+    throw invalidField(
+      questionField,
+      `has about ${needed} tokens together with its instructions; ${model} takes at most ${room.capacity} here`,
+    )
+  }
+  const roomForPassages = room.part(passagesShare)
+  const fitting = await fitPassages([...files, ...passages], roomForPassages)
+  await room.take(fitting.map((passage) => formatPassage(passage, 1)))
+  return {
+    passages: fitting,
+    leftOut: files.filter((file) => !fitting.includes(file)).slice(0, mostLeftOutNamed),
+    ...(await fitHistory(conversation.history, room)),
+  }
+}
+
+function systemPrompt({ conversation, tools }: PromptRequest, boundary: string | null): string {
+  const parts = [identity]
+  if (tools) parts.push(toolRules)
+  if (conversation.instructions !== '') {
+    parts.push(`The person asks you to follow this in the whole conversation:\n${conversation.instructions}`)
+  }
+  if (boundary !== null) parts.push(materialRules(boundary))
+  return parts.join('\n\n')
+}
+
+function inputTokens(model: ModelWindow, maxTokens: number | undefined): number {
+  const window = model.contextWindow ?? smallestWindow
+  const answer = Math.min(maxTokens ?? usualAnswer, model.maxOutputTokens ?? window, Math.floor(window / 2))
+  return Math.floor((window - answer) * (1 - safetyMargin))
+}
+
+/** True when even the cheap upper bound fits: then nothing needs to be counted. */
+function surelyFits(system: string, request: PromptRequest, capacity: number): boolean {
+  const { conversation, files, passages } = request
+  let most = mostTokens(system) + mostTokens(conversation.question) + 2 * tokensPerMessage
+  for (const turn of conversation.history) most += mostTokens(turn.text) + tokensPerMessage
+  for (const passage of [...files, ...passages]) most += mostTokens(formatPassage(passage, 1))
+  return most <= capacity
+}
+
+/** Tokens that are still free. */
+interface Room {
+  readonly capacity: number
+  cost(texts: readonly string[]): Promise<number>
+  /** Takes room for all texts, or for none. */
+  take(texts: readonly string[]): Promise<boolean>
+  /** A room of a part of what is left, for a trial: it takes nothing from this one. */
+  part(share: number): Room
+}
+
+function createRoom(capacity: number, tokens: TokenCounter): Room {
+  let free = capacity
+  async function cost(texts: readonly string[]): Promise<number> {
+    let sum = 0
+    for (const text of texts) sum += tokensPerMessage + (await tokens.count(text))
+    return sum
+  }
+  return {
+    capacity,
+    cost,
+    async take(texts) {
+      const needed = await cost(texts)
+      if (needed > free) return false
+      free -= needed
+      return true
+    },
+    part: (share) => createRoom(Math.max(0, Math.floor(free * share)), tokens),
+  }
+}
+
+async function fitPassages(passages: readonly Passage[], room: Room): Promise<Passage[]> {
+  const fitting: Passage[] = []
+  for (const passage of passages) {
+    if (await room.take([formatPassage(passage, 1)])) fitting.push(passage)
+  }
+  return fitting
+}
+
+/** The newest turns whole; of older ones a line each, as far as there is room. */
+async function fitHistory(
+  history: readonly Turn[],
+  room: Room,
+): Promise<{ turns: readonly Turn[]; condensed: string }> {
+  const forWhole = room.part(1 - condensedShare)
+  const forCondensed = room.part(condensedShare)
+  let first = history.length
+  // Two at a time: a question without its answer would make two questions in a row.
+  while (first >= 2 && (await forWhole.take(textsOf(history.slice(first - 2, first))))) first -= 2
+  const lines: string[] = []
+  for (const turn of history.slice(0, first).toReversed()) {
+    const line = condense(turn)
+    if (!(await forCondensed.take([line]))) break
+    lines.unshift(line)
+  }
+  return { turns: history.slice(first), condensed: describeCondensed(lines, first) }
+}
+
+function textsOf(turns: readonly Turn[]): string[] {
+  return turns.map((turn) => turn.text)
+}
+
+function condense({ role, text }: Turn): string {
+  const line = text.replace(/\s+/g, ' ').trim()
+  const short = line.length > condensedLength ? `${line.slice(0, condensedLength)}…` : line
+  return `- ${role === 'user' ? 'person' : 'you'}: ${short}`
+}
+
+function describeCondensed(lines: readonly string[], left: number): string {
+  if (left === 0) return ''
+  const omitted = left - lines.length
+  const head = `[${left} earlier messages of this conversation do not fit any more.`
+  if (lines.length === 0) return `${head}]`
+  const note = omitted > 0 ? ` The beginnings of the last ${lines.length} of them:` : ' Their beginnings:'
+  return `${head}${note}\n${lines.join('\n')}]`
+}
+
+function toPrompt(parts: {
+  system: string
+  turns: readonly Turn[]
+  condensed: string
+  material: string
+  question: string
+}): LanguageModelV4Prompt {
+  const { system, turns, condensed, material, question } = parts
+  const asked = [material, question].filter((text) => text !== '').join('\n\n')
+  const messages = [...turns, { role: 'user' as const, text: asked }].map((turn, index) => {
+    const text = index === 0 && condensed !== '' ? `${condensed}\n\n${turn.text}` : turn.text
+    return toMessage(turn.role, text)
+  })
+  return [{ role: 'system', content: system }, ...messages]
+}
+
+function toMessage(role: Turn['role'], text: string): LanguageModelV4Message {
+  return { role, content: [{ type: 'text', text }] }
+}

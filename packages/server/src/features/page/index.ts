@@ -1,0 +1,1 @@
+export { pageFeature } from './page-routes.ts'

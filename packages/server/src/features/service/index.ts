@@ -1,0 +1,1 @@
+export { serviceFeature } from './service-routes.ts'

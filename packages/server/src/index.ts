@@ -1,0 +1,2 @@
+export { type Config, ConfigError, loadConfig } from './platform/config/config.ts'
+export { type RunningServer, type ServerOverrides, startServer } from './server.ts'
