@@ -1,0 +1,57 @@
+import { Sparkles } from 'lucide-react'
+import { type ReactNode, useEffect } from 'react'
+import { useServices } from '../lib/services.tsx'
+import { useStore } from '../lib/store.ts'
+import { shortcutLabel } from '../lib/use-shortcut.ts'
+import { useIde } from '../shell/use-ide.ts'
+import { EmptyState, Kbd } from '../ui/feedback.tsx'
+import { FileView } from './file-view.tsx'
+import styles from './files.module.css'
+import { ScratchView } from './scratch-view.tsx'
+import { TabBar, useActiveTabKey } from './tab-bar.tsx'
+import { openFileTab } from './tabs.ts'
+
+/** The middle: tabs, and the file that the address names. `empty` takes the place of a workspace without files. */
+export function EditorArea({ empty }: { empty: ReactNode }) {
+  const { location } = useIde()
+  const store = useServices().tabs.of(location.workspaceId)
+  const { tabs } = useStore(store)
+  const activeKey = useActiveTabKey()
+  const { file, scratch } = location
+
+  useEffect(() => {
+    if (activeKey === null) return
+    store.set((current) => ({
+      tabs: file === null ? current.tabs : openFileTab(current.tabs, file, current.lastKey),
+      lastKey: activeKey,
+    }))
+  }, [file, activeKey, store])
+
+  const code = tabs.find((tab) => tab.kind === 'scratch' && tab.id === scratch)
+  return (
+    <div className={styles.code}>
+      {tabs.length > 0 && <TabBar />}
+      {file !== null && <FileView workspaceId={location.workspaceId} path={file} />}
+      {code?.kind === 'scratch' && <ScratchView tab={code} />}
+      {file === null && code === undefined && (empty ?? <NothingOpen />)}
+    </div>
+  )
+}
+
+function NothingOpen() {
+  return (
+    <EmptyState icon={Sparkles} title="Nothing is open">
+      <p>Choose a file in the tree, or open one from a search or an answer.</p>
+      <dl className={styles.keys}>
+        <dt>Open a file by name</dt>
+        <dd>
+          <Kbd>{shortcutLabel('P')}</Kbd>
+        </dd>
+        <dt>All commands</dt>
+        <dd>
+          <Kbd>{shortcutLabel('K')}</Kbd>
+        </dd>
+      </dl>
+    </EmptyState>
+  )
+}

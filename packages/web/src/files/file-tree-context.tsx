@@ -1,0 +1,30 @@
+import { createContext, type ReactNode, useContext, useMemo, useState } from 'react'
+import { createStore, type Store } from '../lib/store.ts'
+import { type FileTreeState, useFileTree } from './use-file-tree.ts'
+
+interface FileTreeView extends FileTreeState {
+  /** open directories: kept while another panel is shown */
+  expanded: Store<ReadonlySet<string>>
+  isFile: (path: string) => boolean
+}
+
+const FileTreeContext = createContext<FileTreeView | null>(null)
+
+/** Reads the workspace's files once for the tree, quick open and citations. */
+export function FileTreeProvider({ workspaceId, children }: { workspaceId: string; children: ReactNode }) {
+  const state = useFileTree(workspaceId)
+  const [expanded] = useState(() => createStore<ReadonlySet<string>>(new Set()))
+  const { files } = state.tree
+  const known = useMemo(() => new Set(files), [files])
+  return (
+    <FileTreeContext value={{ ...state, expanded, isFile: (path) => known.has(path) }}>
+      {children}
+    </FileTreeContext>
+  )
+}
+
+export function useWorkspaceFiles(): FileTreeView {
+  const view = useContext(FileTreeContext)
+  if (view === null) throw new Error('useWorkspaceFiles needs a FileTreeProvider above it')
+  return view
+}

@@ -1,0 +1,56 @@
+import { ChevronRight } from 'lucide-react'
+import { classes } from '../ui/classes.ts'
+import { FileIcon } from './file-icon.tsx'
+import type { TreeRow } from './file-tree.ts'
+import styles from './files.module.css'
+
+interface FileTreeRowProps {
+  id: string
+  row: TreeRow
+  top: number
+  active: boolean
+  selected: boolean
+  onActivate: () => void
+}
+
+/** Pixels of indentation for each level. */
+const indent = 14
+
+export function FileTreeRow({ id, row, top, active, selected, onActivate }: FileTreeRowProps) {
+  const { entry, level, expanded, position, siblings } = row
+  const isDirectory = entry.kind === 'directory'
+  const aside = entry.indexing === 'skipped' || entry.indexing === 'failed'
+  return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: the tree around it has the focus and takes the keys
+    // biome-ignore lint/a11y/useFocusableInteractive: the tree names it as its active descendant
+    <div
+      id={id}
+      role="treeitem"
+      aria-level={level}
+      aria-expanded={isDirectory ? expanded : undefined}
+      aria-selected={selected}
+      aria-setsize={siblings}
+      aria-posinset={position}
+      title={entry.reason === null ? undefined : `${entry.path}: not searchable, ${entry.reason}`}
+      className={classes(
+        styles.row,
+        active && styles.active,
+        selected && styles.selected,
+        aside && styles.aside,
+      )}
+      style={{ top, paddingLeft: 8 + (level - 1) * indent }}
+      onClick={onActivate}
+    >
+      {Array.from({ length: level - 1 }, (_none, index) => index).map((index) => (
+        <span key={index} className={styles.guide} style={{ left: 15 + index * indent }} />
+      ))}
+      {isDirectory ? (
+        <ChevronRight size={14} className={classes(styles.chevron, expanded && styles.open)} aria-hidden />
+      ) : (
+        <FileIcon name={entry.name} />
+      )}
+      <span className={styles.label}>{entry.name}</span>
+      {entry.indexing === 'pending' && <span className={styles.pending} title="Not yet searchable" />}
+    </div>
+  )
+}

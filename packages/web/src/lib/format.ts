@@ -1,0 +1,63 @@
+/** Dates and numbers as the reader's locale writes them. */
+const number = new Intl.NumberFormat()
+const compact = new Intl.NumberFormat(undefined, { notation: 'compact', maximumSignificantDigits: 3 })
+const relative = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto' })
+const day = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' })
+const moment = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' })
+
+export function formatNumber(value: number): string {
+  return number.format(value)
+}
+
+/** 200000 -> 200K, 1048576 -> 1.05M */
+export function formatCompact(value: number): string {
+  return compact.format(value)
+}
+
+/** Bytes in powers of 1024. */
+export function formatBytes(bytes: number): string {
+  const units = ['B', 'KB', 'MB', 'GB', 'TB']
+  const power = Math.min(units.length - 1, bytes < 1 ? 0 : Math.floor(Math.log2(bytes) / 10))
+  const value = bytes / 1024 ** power
+  const digits = power === 0 || value >= 100 ? 0 : 1
+  return `${value.toLocaleString(undefined, { maximumFractionDigits: digits })} ${units[power]}`
+}
+
+/** `1 file`, `3 files`. */
+export function formatCount(count: number, noun: string): string {
+  return `${number.format(count)} ${noun}${count === 1 ? '' : 's'}`
+}
+
+/** A decimal string in USD. Small amounts keep two digits that count, so that nothing paid reads as nothing. */
+export function formatMoney(amount: string): string {
+  const value = Number(amount)
+  if (value === 0) return '$0'
+  if (value < 0.000001) return '< $0.000001'
+  const digits = value >= 0.1 ? 2 : 1 - Math.floor(Math.log10(value))
+  return `$${value.toLocaleString(undefined, { minimumFractionDigits: value >= 0.1 ? 2 : 0, maximumFractionDigits: digits })}`
+}
+
+export function formatDay(iso: string): string {
+  return day.format(new Date(iso))
+}
+
+export function formatMoment(iso: string): string {
+  return moment.format(new Date(iso))
+}
+
+const steps: readonly (readonly [unit: Intl.RelativeTimeFormatUnit, seconds: number])[] = [
+  ['year', 31_557_600],
+  ['month', 2_629_800],
+  ['day', 86_400],
+  ['hour', 3_600],
+  ['minute', 60],
+]
+
+/** `5 minutes ago`, seen from `now` (milliseconds since the epoch). */
+export function formatAgo(iso: string, now: number): string {
+  const seconds = (Date.parse(iso) - now) / 1000
+  for (const [unit, size] of steps) {
+    if (Math.abs(seconds) >= size) return relative.format(Math.trunc(seconds / size), unit)
+  }
+  return relative.format(0, 'minute')
+}

@@ -1,0 +1,18 @@
+import { useSyncExternalStore } from 'react'
+
+/** Whether a media query holds now. */
+export function useMedia(query: string): boolean {
+  return useSyncExternalStore(
+    (listener) => {
+      const list = matchMedia(query)
+      list.addEventListener('change', listener)
+      return () => list.removeEventListener('change', listener)
+    },
+    () => matchMedia(query).matches,
+  )
+}
+
+/** Below this width panels become pages: two columns of readable code no longer fit. */
+export function useNarrow(): boolean {
+  return useMedia('(max-width: 759px)')
+}

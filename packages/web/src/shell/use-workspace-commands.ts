@@ -1,0 +1,57 @@
+import type { Workspace } from '@atelier/contract'
+import {
+  FilePlus2,
+  FileSearch,
+  Files,
+  FolderUp,
+  MessageSquareText,
+  Search,
+  Settings2,
+  SquarePen,
+} from 'lucide-react'
+import { useUser } from '../lib/queries.ts'
+import { useServices } from '../lib/services.tsx'
+import { shortcutLabel } from '../lib/use-shortcut.ts'
+import type { ImportControls } from '../workspaces/use-import.tsx'
+import type { PaletteCommand } from './command-palette.tsx'
+import type { Ide } from './use-ide.ts'
+
+interface WorkspaceCommandsInput {
+  workspace: Workspace
+  ide: Ide
+  controls: ImportControls
+  openQuick: () => void
+}
+
+/** What the palette offers inside a workspace. */
+export function useWorkspaceCommands({
+  workspace,
+  ide,
+  controls,
+  openQuick,
+}: WorkspaceCommandsInput): PaletteCommand[] {
+  const { conversations, toasts } = useServices()
+  const session = conversations.of(useUser().id, workspace.id)
+  const newChat = () => {
+    const former = session.clear()
+    ide.showPanel('chat')
+    if (former.turns.length === 0) return
+    toasts.show({
+      text: 'A new chat has begun',
+      action: { label: 'Undo', run: () => session.restore(former) },
+    })
+  }
+  const imports: PaletteCommand[] = [
+    { title: 'Import a folder', icon: FolderUp, run: controls.pickFolder },
+    { title: 'Import files or an archive', icon: FilePlus2, run: controls.pickFiles },
+  ]
+  return [
+    { title: 'Open a file by name', icon: FileSearch, shortcut: shortcutLabel('P'), run: openQuick },
+    { title: 'Ask the assistant', icon: MessageSquareText, run: () => ide.showPanel('chat') },
+    { title: 'New chat', icon: SquarePen, run: newChat },
+    { title: 'Search the code', icon: Search, run: () => ide.showPanel('search') },
+    { title: 'Show files', icon: Files, run: () => ide.showPanel('files') },
+    ...(workspace.role === 'viewer' ? [] : imports),
+    { title: 'Workspace settings and members', icon: Settings2, run: () => ide.showPanel('settings') },
+  ]
+}

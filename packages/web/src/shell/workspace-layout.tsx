@@ -1,0 +1,113 @@
+import type { Workspace } from '@atelier/contract'
+import { type ReactNode, useEffect } from 'react'
+import { Group, Panel, Separator, useDefaultLayout } from 'react-resizable-panels'
+import { Assistant } from '../chat/assistant.tsx'
+import { EditorArea } from '../files/editor-area.tsx'
+import { FilesPanel } from '../files/files-panel.tsx'
+import { useServices } from '../lib/services.tsx'
+import { useStore } from '../lib/store.ts'
+import { SearchPanel } from '../search/search-panel.tsx'
+import { ErrorBoundary } from '../ui/error-boundary.tsx'
+import { ImportPanel } from '../workspaces/import-panel.tsx'
+import type { ImportControls } from '../workspaces/use-import.tsx'
+import { WorkspaceSettings } from '../workspaces/workspace-settings.tsx'
+import styles from './shell.module.css'
+import { useIde } from './use-ide.ts'
+
+interface WorkspaceLayoutProps {
+  workspace: Workspace
+  controls: ImportControls
+  /** what a workspace without files shows; null while it has some */
+  empty: ReactNode
+}
+
+/** Panels side by side: the side panel, the code, the assistant. Widths are remembered for each combination. */
+export function WideWorkspace({ workspace, controls, empty }: WorkspaceLayoutProps) {
+  const { location } = useIde()
+  const { layout } = useServices()
+  const { assistantOpen, side } = useStore(layout)
+  const { panel } = location
+  const shown = panel === 'chat' ? side : panel
+
+  useEffect(() => {
+    if (panel === 'files' || panel === 'search') layout.set((state) => ({ ...state, side: panel }))
+    if (panel === 'chat') layout.set((state) => ({ ...state, assistantOpen: true }))
+  }, [panel, layout])
+
+  const sideOpen = shown === 'files' || shown === 'search'
+  const panelIds = [...(sideOpen ? ['side'] : []), 'middle', ...(assistantOpen ? ['assistant'] : [])]
+  const sizes = useDefaultLayout({ id: 'atelier.workspace', panelIds, storage: localStorage })
+  return (
+    <Group className={styles.ide} defaultLayout={sizes.defaultLayout} onLayoutChanged={sizes.onLayoutChanged}>
+      {sideOpen && (
+        <>
+          <Panel
+            id="side"
+            defaultSize={272}
+            minSize={180}
+            maxSize="40%"
+            groupResizeBehavior="preserve-pixel-size"
+          >
+            <aside className={styles.panel} aria-label={shown === 'files' ? 'Files' : 'Search'}>
+              <ErrorBoundary resetKey={shown}>
+                {shown === 'files' ? (
+                  <FilesPanel workspace={workspace} controls={controls} empty={null} />
+                ) : (
+                  <SearchPanel key={location.workspaceId} />
+                )}
+              </ErrorBoundary>
+            </aside>
+          </Panel>
+          <Separator className={styles.separator} aria-label="Width of the side panel" />
+        </>
+      )}
+      <Panel id="middle" minSize={280}>
+        <section className={styles.middle} aria-label={shown === 'settings' ? 'Settings' : 'Code'}>
+          <ErrorBoundary resetKey={`${shown}${location.file}`}>
+            {!sideOpen && <ImportPanel workspaceId={workspace.id} />}
+            {shown === 'settings' ? (
+              <WorkspaceSettings workspace={workspace} />
+            ) : (
+              <EditorArea empty={empty} />
+            )}
+          </ErrorBoundary>
+        </section>
+      </Panel>
+      {assistantOpen && (
+        <>
+          <Separator className={styles.separator} aria-label="Width of the assistant" />
+          <Panel
+            id="assistant"
+            defaultSize={440}
+            minSize={300}
+            maxSize="60%"
+            groupResizeBehavior="preserve-pixel-size"
+          >
+            <aside className={styles.panel}>
+              <ErrorBoundary>
+                <Assistant onClose={() => layout.set((state) => ({ ...state, assistantOpen: false }))} />
+              </ErrorBoundary>
+            </aside>
+          </Panel>
+        </>
+      )}
+    </Group>
+  )
+}
+
+/** One panel at a time, chosen in the bottom bar. */
+export function NarrowWorkspace({ workspace, controls, empty }: WorkspaceLayoutProps) {
+  const { location } = useIde()
+  const pages = {
+    files: () => <FilesPanel workspace={workspace} controls={controls} empty={empty} />,
+    search: () => <SearchPanel />,
+    code: () => <EditorArea empty={empty} />,
+    chat: () => <Assistant />,
+    settings: () => <WorkspaceSettings workspace={workspace} />,
+  }
+  return (
+    <div className={styles.panel}>
+      <ErrorBoundary resetKey={location.panel}>{pages[location.panel]()}</ErrorBoundary>
+    </div>
+  )
+}
