@@ -6,10 +6,10 @@ import type { Person } from '@atelier/testkit'
 export interface LiveWorkspace {
   readonly workspaceId: string
   readonly api: Client
-  /** A request as it goes over the wire; the body is sent as JSON. */
+  /** A request as it goes over the wire, about this workspace; the body is sent as JSON. */
   send(
     endpoint: Pick<EndpointShape, 'method' | 'path'>,
-    parts: { query?: Record<string, string>; body?: unknown; headers?: Record<string, string> },
+    parts: { query?: Record<string, string>; body?: object; headers?: Record<string, string> },
   ): Promise<Answer>
 }
 
@@ -30,7 +30,8 @@ export async function openLiveWorkspace(url: string, person: Person): Promise<Li
     workspaceId,
     api,
     async send({ method, path }, { query, body, headers }) {
-      const asked = new URLSearchParams({ ...(body === undefined ? { workspaceId } : {}), ...query })
+      const isNamed = path.includes(':workspaceId') || body !== undefined
+      const asked = new URLSearchParams({ ...(isNamed ? {} : { workspaceId }), ...query })
       const response = await fetch(`${url}${path.replace(':workspaceId', workspaceId)}?${asked}`, {
         method,
         headers: {
@@ -38,7 +39,7 @@ export async function openLiveWorkspace(url: string, person: Person): Promise<Li
           ...(body === undefined ? {} : { 'content-type': 'application/json' }),
           ...headers,
         },
-        ...(body === undefined ? {} : { body: JSON.stringify({ workspaceId, ...(body as object) }) }),
+        ...(body === undefined ? {} : { body: JSON.stringify({ workspaceId, ...body }) }),
       })
       return await answerOf(response)
     },

@@ -39,7 +39,7 @@ export function createFileStreams({ live }: { live: LiveDirectory }): FileStream
     const { type, revision, size, modifiedAt } = await client.call('files.stat', { path, revision: true })
     if (revision === undefined) {
       throw new AppError('INVALID_REQUEST', `${path} is not a file but a ${type}`, {
-        details: { reason: 'NOT_A_FILE' },
+        details: { reason: type === 'symlink' ? 'LINK_REFUSED' : 'NOT_A_FILE' },
       })
     }
     return { revision, size, modifiedAt }

@@ -21,7 +21,8 @@ export function mountStreamRoutes(dependencies: {
     if (request.method === 'HEAD') {
       const file = await streams.stat(scope, path)
       sendHead(reply, path, file)
-      return reply.header('content-length', file.size).send()
+      // Without a body Fastify would announce a length of 0.
+      return reply.header('content-length', file.size).send(Readable.from([]))
     }
     let asked: RequestedRange = { kind: 'whole' }
     const unchanged = (file: FileFactsToSend) =>
