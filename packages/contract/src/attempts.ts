@@ -23,5 +23,6 @@ export const Attempt = z.object({
   model: z.string(),
   outcome: AttemptOutcome,
   ms: z.number().int().nonnegative().describe('to the first content, or to the failure'),
+  status: z.number().int().optional().describe('HTTP status with which the provider refused'),
 })
 export type Attempt = z.infer<typeof Attempt>

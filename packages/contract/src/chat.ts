@@ -101,6 +101,18 @@ export const ToolUse = z.object({
   input: z.record(z.string(), z.unknown()).describe('what the model asked for'),
   state: z.enum(['running', 'done', 'failed']),
   summary: z.string().nullable().describe('what came of it, in a line; null while it runs'),
+  result: z
+    .string()
+    .nullable()
+    .default(null)
+    .describe('the beginning of what the model got; null while it runs'),
+  ms: z
+    .number()
+    .int()
+    .nonnegative()
+    .nullable()
+    .default(null)
+    .describe('how long it took; null while it runs'),
 })
 export type ToolUse = z.infer<typeof ToolUse>
 
@@ -112,6 +124,16 @@ export const ChatToolUse = z.object({
 })
 export type ChatToolUse = z.infer<typeof ChatToolUse>
 
+/** What the workspace gave to an answer. */
+export const AnswerRagContext = z.object({
+  workspaceId: WorkspaceId,
+  relevanceScore: RelevanceScore.nullable(),
+  status: z
+    .enum(['active', 'inactive', 'unavailable'])
+    .describe('whether passages went into the prompt; `unavailable`: they could not be looked for'),
+})
+export type AnswerRagContext = z.infer<typeof AnswerRagContext>
+
 /** The last chunk of an answer that ended; exactly one ends every stream. */
 export const ChatDone = z.object({
   done: z.literal(true),
@@ -120,7 +142,7 @@ export const ChatDone = z.object({
   usage: Usage,
   cost: Cost,
   runId: RunId,
-  ragContext: z.object({ workspaceId: WorkspaceId, relevanceScore: RelevanceScore.nullable() }).nullable(),
+  ragContext: AnswerRagContext.nullable(),
   citations: z.array(Citation),
   attempts: Attempts,
   chatId: ChatId.optional().describe('the conversation that keeps it'),

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { Attempt } from './attempts.ts'
 import {
+  AnswerRagContext,
   ChatStreamEvent,
   Citation,
   Cost,
@@ -45,6 +46,7 @@ export const AnswerFacts = z.object({
   citations: z.array(Citation),
   attempts: z.array(Attempt),
   tools: z.array(ToolUse).default([]).describe('what the model called for it'),
+  ragContext: AnswerRagContext.nullable().default(null),
 })
 export type AnswerFacts = z.infer<typeof AnswerFacts>
 
@@ -75,6 +77,12 @@ export const startChatStream = endpoint({
     workspaceId: WorkspaceId.optional().describe('from now on its questions are about this workspace'),
     files: z.array(z.string().max(4096)).max(50).optional(),
     enableTools: z.boolean().optional(),
+    earlyHeaders: z
+      .boolean()
+      .optional()
+      .describe(
+        'answer as soon as the question is stored: the run can be stopped and resumed before its first content, the chunks tell which model answers, and a failure is a chunk',
+      ),
   }),
   events: ChatStreamEvent,
   message: 'Answer streamed',

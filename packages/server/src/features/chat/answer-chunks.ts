@@ -148,7 +148,7 @@ function doneChunk(
     usage,
     cost,
     runId,
-    ragContext: workspaceId === null ? null : { workspaceId, relevanceScore },
+    ragContext: workspaceId === null ? null : { workspaceId, relevanceScore, status: context.ragStatus() },
     citations: context.citationsIn(answer.text),
     attempts: [...answer.attempts],
   }

@@ -158,8 +158,9 @@ describe('context of a question', () => {
 
   it('[CHAT15] a retrieval that fails does not fail the answer', async () => {
     server.retrieve = () => Promise.reject(new Error('no database'))
-    const { headers, content } = await ask({ ...question, context: { workspaceId } })
+    const { headers, content, last } = await ask({ ...question, context: { workspaceId } })
     expect(headers.get('x-rag-status')).toBe('unavailable')
+    expect(last).toMatchObject({ ragContext: { workspaceId, status: 'unavailable' } })
     expect(content).toContain('Routes')
     expect(server.logged.some(({ msg }) => msg === 'retrieval failed')).toBe(true)
   })

@@ -14,6 +14,8 @@ import type { ToolResult } from './workspace-tools.ts'
 export interface ChatStream {
   context: AnswerContext
   run: LiveRun
+  /** resolves when what is kept of the question is stored */
+  stored: Promise<void>
   /** resolves with the first content, rejects when there will be none */
   begun: Promise<void>
 }
@@ -47,9 +49,10 @@ export function createChatService(dependencies: ContextDependencies & { runs: Ru
     async stream(request, keepingOf) {
       const { context, question } = await prepareQuestion(dependencies, request)
       const keeping = keepingOf?.(context)
+      const stored = Promise.withResolvers<void>()
       const begun = Promise.withResolvers<void>()
-      // It is awaited later, or not at all when the reader leaves first.
-      begun.promise.catch(() => undefined)
+      // They are awaited later, or not at all when the reader leaves first.
+      for (const { promise } of [stored, begun]) promise.catch(() => undefined)
       const run = await runs.start(
         {
           id: context.runId,
@@ -58,7 +61,9 @@ export function createChatService(dependencies: ContextDependencies & { runs: Ru
           workspaceId: context.workspaceId,
         },
         (signal) => {
-          const answer = begin().then(() => ask({ ...question, signal }))
+          const storing = begin()
+          stored.resolve(storing)
+          const answer = storing.then(() => ask({ ...question, signal }))
           answer.then(() => begun.resolve(), begun.reject)
           return answerChunks({
             context,
@@ -68,7 +73,7 @@ export function createChatService(dependencies: ContextDependencies & { runs: Ru
           })
         },
       )
-      return { context, run, begun: begun.promise }
+      return { context, run, stored: stored.promise, begun: begun.promise }
 
       async function begin(): Promise<void> {
         await keeping?.begin()

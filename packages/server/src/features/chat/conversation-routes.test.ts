@@ -127,6 +127,7 @@ describeOnEveryDatabase('conversations', (engine) => {
             usage: { outputTokens: 7 },
             citations: [{ path: 'src/router.ts', startLine: 12, endLine: 14 }],
             attempts: [{ model: 'test', outcome: 'answered' }],
+            ragContext: { workspaceId, relevanceScore: 'high', status: 'active' },
           },
         },
       ])
@@ -256,6 +257,31 @@ describeOnEveryDatabase('conversations', (engine) => {
       const [chat] = (await list()).items
       await server.client.call(stopChatStream, { query: { runId: chat?.runId ?? '' } })
       expect((await asking).chunks).toMatchObject([{ done: true, finishReason: 'aborted' }])
+    })
+
+    it('[RUN11] with early headers is known, stopped and resumed before its first content', async () => {
+      server.scripts.set('test', async function* (call) {
+        yield* []
+        await new Promise((resolve) => call.abortSignal?.addEventListener('abort', resolve))
+      })
+      const { headers, events } = await start({ earlyHeaders: true })
+      const runId = headers.get('x-run-id') ?? ''
+      expect(await messagesOf(headers.get('x-chat-id') ?? '')).toMatchObject({
+        chat: { runId },
+        items: [{ role: 'user', content: 'How are routes matched?' }],
+      })
+      const resumed = resume(server.client, runId, 0)
+      await server.client.call(stopChatStream, { query: { runId } })
+      for (const { chunks } of [await readAll({ headers, events }), await resumed]) {
+        expect(chunks).toMatchObject([{ done: true, finishReason: 'aborted' }])
+      }
+    })
+
+    it('[RUN11] with early headers a failure before the first content is a chunk, and names its attempts', async () => {
+      server.scripts.set('test', refusal)
+      expect((await ask({ earlyHeaders: true })).chunks).toMatchObject([
+        { done: true, error: { code: 'PROVIDER_ERROR' }, attempts: [{ status: 500 }, {}, {}] },
+      ])
     })
 
     it('[RUN5] of somebody else, or none, is 404', async () => {

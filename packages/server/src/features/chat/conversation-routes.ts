@@ -27,11 +27,11 @@ export function mountConversationRoutes(dependencies: {
 }): void {
   const { http, service, chats, runs } = dependencies
   mountRaw(http, startChatStream, async (call, reply) => {
-    const { chatId, message, workspaceId } = call.body
+    const { chatId, message, workspaceId, earlyHeaders: early = false } = call.body
     const history = await chats.history(call.principal, chatId)
     const turn = { userId: call.principal.userId, history, question: message, workspaceId }
     const stream = await service.stream(questionOf(call, history), chats.keeping(turn))
-    await sendAnswer(reply, stream, call.signal, { 'x-chat-id': history.chatId })
+    await sendAnswer(reply, stream, call.signal, { headers: { 'x-chat-id': history.chatId }, early })
   })
   mountRaw(http, resumeChatStream, async (call, reply) => {
     const { runId } = call.query

@@ -9,14 +9,17 @@ import type { ChatStream } from './chat-service.ts'
  */
 const headersWaitMilliseconds = 15_000
 
-/** Answers with the events of a run. Throws what fails before the first content: such a failure has a status. */
+/**
+ * Answers with the events of a run. Throws what fails before the headers: such a failure has a status. They wait for the
+ * first content, or, `early`, only until the question is stored.
+ */
 export async function sendAnswer(
   reply: FastifyReply,
   stream: ChatStream,
   signal: AbortSignal,
-  headers: Record<string, string> = {},
+  { headers = {}, early = false }: { headers?: Record<string, string>; early?: boolean } = {},
 ): Promise<void> {
-  await firstContentOrPatience(stream)
+  await (early ? stream.stored : firstContentOrPatience(stream))
   reply.hijack()
   await writeEventStream(reply.raw, {
     headers: { ...reply.getHeaders(), ...headersOf(stream), ...headers },

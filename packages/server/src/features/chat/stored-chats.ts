@@ -221,10 +221,11 @@ const noFacts: Omit<AnswerFacts, 'runId' | 'finishReason'> = {
   citations: [],
   attempts: [],
   tools: [],
+  ragContext: null,
 }
 
 function toMessage({ text, model, tools, finishReason, chunk }: EndedAnswer): NewMessageRow {
-  const known = 'error' in chunk ? {} : { usage: chunk.usage, cost: chunk.cost, citations: chunk.citations }
+  const known = 'error' in chunk ? {} : factsOf(chunk)
   const answer: AnswerFacts = {
     ...noFacts,
     ...known,
@@ -236,6 +237,10 @@ function toMessage({ text, model, tools, finishReason, chunk }: EndedAnswer): Ne
     tools,
   }
   return { id: newId('message'), role: 'assistant', content: text, answer }
+}
+
+function factsOf({ usage, cost, citations, ragContext }: ChatDone) {
+  return { usage, cost, citations, ragContext }
 }
 
 /** An end that is not kept is not told as if it were. */

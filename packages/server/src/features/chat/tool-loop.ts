@@ -25,6 +25,9 @@ const mostRounds = 8
 /** Calls that the model may make in one round, one after the other. */
 const mostCallsOfARound = 8
 
+/** Characters of a result that are shown to people and kept; the model gets more. */
+const shownCharacters = 2_000
+
 interface Round {
   producer: string
   parts: readonly AnswerPart[]
@@ -120,10 +123,20 @@ async function* runOne(
   const { model } = answer
   const input = inputOf(call)
   const use = { id, name, input: isRecord(input) ? input : {} }
-  yield { type: 'tool-use', model, use: { ...use, state: 'running', summary: null } }
+  yield {
+    type: 'tool-use',
+    model,
+    use: { ...use, state: 'running', summary: null, result: null, ms: null },
+  }
+  const started = performance.now()
   const result = await tools.run({ name, input }, request.signal)
-  const state = result.ok ? ('done' as const) : ('failed' as const)
-  yield { type: 'tool-use', model, use: { ...use, state, summary: result.summary } }
+  const ended = {
+    state: result.ok ? ('done' as const) : ('failed' as const),
+    summary: result.summary,
+    result: result.text.slice(0, shownCharacters),
+    ms: Math.round(performance.now() - started),
+  }
+  yield { type: 'tool-use', model, use: { ...use, ...ended } }
   return result
 }
 

@@ -80,6 +80,8 @@ describe('tools', () => {
         input: { path: './src/app.ts' },
         state: 'running',
         summary: null,
+        result: null,
+        ms: null,
       },
       {
         id: 'read_file',
@@ -87,6 +89,8 @@ describe('tools', () => {
         input: { path: './src/app.ts' },
         state: 'done',
         summary: 'lines 1-2 of 2',
+        result: expect.stringContaining('2| serve(app)'),
+        ms: expect.any(Number),
       },
     ])
     expect(chunks[0]).toMatchObject({ toolsEnabled: true })

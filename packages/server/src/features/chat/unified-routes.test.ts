@@ -40,7 +40,7 @@ describe('a chain of models', () => {
       provider: 'test/second',
       attempts: [
         { model: 'keyless', outcome: 'unavailable', ms: 0 },
-        { model: 'test', outcome: 'transient' },
+        { model: 'test', outcome: 'transient', status: 500 },
         { model: 'test', outcome: 'transient' },
         { model: 'test', outcome: 'transient' },
         { model: 'second', outcome: 'answered' },

@@ -119,9 +119,9 @@ async function callOnce<Result>(
   { call, signal, attempts }: AttemptState<Result>,
 ): Promise<Outcome<Result>> {
   const started = performance.now()
-  const note = (outcome: AttemptOutcome) => {
+  const note = (outcome: AttemptOutcome, status?: number) => {
     const ms = Math.round(performance.now() - started)
-    attempts.push({ model: model.key, outcome, ms })
+    attempts.push({ model: model.key, outcome, ms, ...(status === undefined ? {} : { status }) })
     return ms
   }
   try {
@@ -133,7 +133,7 @@ async function callOnce<Result>(
     route.ended(ours ? error : null)
     signal.throwIfAborted()
     if (!ours) throw error
-    note(outcomeOf(error))
+    note(outcomeOf(error), error instanceof ProviderError ? error.status : undefined)
     return { failure: error }
   }
 }
