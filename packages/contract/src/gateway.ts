@@ -71,6 +71,10 @@ export const ProviderHealth = z.object({
   name: z.string(),
   configured: z.boolean().describe('a key is set, or its server was found'),
   keys: z.number().int().nonnegative(),
+  keyVariable: z
+    .string()
+    .nullable()
+    .describe('environment variable that holds its keys; null where it needs none'),
   breaker: BreakerState.describe('the worst of its models’ and keys’'),
   models: z.array(
     z.object({

@@ -107,6 +107,7 @@ const catalog = {
   providers: [
     { id: 'test', name: 'Test', available: true },
     { id: 'other', name: 'Other', available: false },
+    { id: 'mistral', name: 'Mistral', available: false },
   ],
   recommended: { coding: 'test' },
   recommendedNow: { coding: 'test' },

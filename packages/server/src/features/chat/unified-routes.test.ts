@@ -152,7 +152,8 @@ describe('provider health', () => {
   it('[GW20] it tells breakers, errors, latency and what is configured', async () => {
     expect(await health()).toMatchObject([
       { id: 'test', configured: true, keys: 1, breaker: 'closed', calls: 0, errorRate: null, latency: null },
-      { id: 'other', configured: false },
+      { id: 'other', configured: false, keyVariable: null },
+      { id: 'mistral', configured: false, keyVariable: 'MISTRAL_API_KEY' },
     ])
     await ask({ models: ['test'] })
     server.scripts.set('test', refusal)

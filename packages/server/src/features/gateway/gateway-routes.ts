@@ -1,6 +1,7 @@
 import { type BreakerState, listModels, listProviderHealth, type ProviderHealth } from '@atelier/contract'
 import type { HttpServer } from '../../platform/http/http-server.ts'
 import { mount } from '../../platform/http/mount.ts'
+import { hostedProviders } from '../../platform/models/providers.ts'
 import type { CallRouter } from './call-router.ts'
 import type { ModelSource } from './model-source.ts'
 
@@ -14,13 +15,19 @@ export function mountGatewayRoutes(dependencies: {
   mount(http, listProviderHealth, async () => {
     const { providers } = await models.freshCatalog()
     const items = providers.map(({ id, name, available }) => {
-      return { id, name, configured: available, ...healthOf(id, router) }
+      return { id, name, configured: available, keyVariable: keyVariableOf(id), ...healthOf(id, router) }
     })
     return { items, nextCursor: null }
   })
 }
 
-function healthOf(provider: string, router: CallRouter): Omit<ProviderHealth, 'id' | 'name' | 'configured'> {
+function keyVariableOf(provider: string): string | null {
+  return hostedProviders.find(({ id }) => id === provider)?.keyVariable ?? null
+}
+
+type CallHealth = Omit<ProviderHealth, 'id' | 'name' | 'configured' | 'keyVariable'>
+
+function healthOf(provider: string, router: CallRouter): CallHealth {
   const breakers = router.breakers(provider)
   const statistics = router.statistics(provider)
   const calls = breakers.reduce((sum, one) => sum + one.calls, 0)
