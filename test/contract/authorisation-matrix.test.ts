@@ -117,6 +117,11 @@ describe.each(endpoints.map((endpoint) => [endpoint.name, endpoint] as const))('
         row.request(subject),
         await headersOf(row, caller),
       )
+      if (row.isEndless && outcome === 'success') {
+        await response.body?.cancel()
+        expect(response.status).toBe(200)
+        return
+      }
       const text = await response.text()
       if (outcome === 'success') {
         expect(row.statuses ?? [endpoint.status ?? 200], text).toContain(response.status)

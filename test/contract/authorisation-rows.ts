@@ -32,6 +32,8 @@ export interface Row {
   statuses?: readonly number[]
   /** it starts a sandbox, which not every machine can */
   needsSandbox?: true
+  /** its answer goes on until the caller leaves */
+  isEndless?: true
   /** what a role or scope does not explain */
   except?: Partial<Record<CallerName, number>>
 }
@@ -183,6 +185,7 @@ export const rows: Record<string, Row> = {
     request: ({ workspaceId }) => ({ query: { workspaceId, query: 'one' } }),
     needsSandbox: true,
   },
+  watchFiles: { least: 'viewer', request: workspace, isEndless: true },
   exportWorkspace: { least: 'viewer', request: workspace, needsSandbox: true },
   listModels: { request: nothing },
   chat: {

@@ -323,6 +323,34 @@ export const searchFiles = endpoint({
   message: 'Searched',
 })
 
+export const DirectoryChange = z.object({
+  paths: z
+    .array(z.string())
+    .describe('what was created, changed, moved or deleted; a directory stands for all in it; at most 1,000'),
+  all: z.boolean().describe('true: anything may have changed, so list and read anew; `paths` is then empty'),
+  watching: z
+    .enum(['native', 'polling', 'off'])
+    .nullable()
+    .describe('how changes are noticed; null: the workspace does not run, so nothing changes'),
+  reason: z.string().nullable().describe('why the kernel does not tell'),
+})
+export type DirectoryChange = z.infer<typeof DirectoryChange>
+
+export const watchFiles = endpoint({
+  name: 'watchFiles',
+  method: 'GET',
+  path: '/api/workspaces/:workspaceId/events',
+  tag,
+  summary:
+    'What changes on disk, whoever changes it; the first event is for everything. Neither starts the workspace nor keeps it running',
+  access: 'user',
+  scope: 'files:read',
+  rate: 'standard',
+  params: z.strictObject({ workspaceId: WorkspaceId }),
+  events: DirectoryChange,
+  message: 'Changes',
+})
+
 export const exportWorkspace = endpoint({
   name: 'exportWorkspace',
   method: 'GET',

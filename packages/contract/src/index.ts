@@ -20,6 +20,7 @@ import {
   readRawFile,
   replaceFile,
   searchFiles,
+  watchFiles,
 } from './files.ts'
 import { chatUnified, chatWithVendor, listProviderHealth } from './gateway.ts'
 import { getHealth, getHealthSimple, getLiveness, getReadiness } from './health.ts'
@@ -105,6 +106,7 @@ export const endpoints: readonly EndpointShape[] = [
   deleteFile,
   changeFiles,
   searchFiles,
+  watchFiles,
   exportWorkspace,
   listModels,
   chat,

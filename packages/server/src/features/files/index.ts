@@ -1,4 +1,4 @@
-import type { IndexState } from '@atelier/contract'
+import type { DirectoryChange, IndexState } from '@atelier/contract'
 import type { Database } from '../../platform/db/database.ts'
 import type { HttpServer } from '../../platform/http/http-server.ts'
 import type { WorkspaceScope } from '../../platform/identity/workspace-scope.ts'
@@ -22,6 +22,7 @@ import type { SearchDocuments } from './reindex/search-documents.ts'
 import { createSearchFiles, type SearchFiles } from './search-files.ts'
 import { createFileStreams, type FileStreams } from './stream-files.ts'
 import { mountStreamRoutes } from './stream-routes.ts'
+import { mountWatchRoutes } from './watch-routes.ts'
 import { createWorkspaceFiles } from './workspace-files.ts'
 
 export { maxListedEntries } from './directory-listing.ts'
@@ -59,6 +60,8 @@ export interface FileParts extends AsyncDisposable {
   readonly search: SearchFiles
   /** How far search is behind the directory of a workspace. */
   indexing(workspaceId: string): IndexState['changes']
+  /** What changes in the directory of a workspace; ends when `signal` aborts. */
+  watch(workspaceId: string, signal: AbortSignal): AsyncIterable<DirectoryChange>
 }
 
 export interface FilePartsDependencies {
@@ -95,6 +98,7 @@ export function createFileParts(dependencies: FilePartsDependencies): FileParts 
     streams: createFileStreams({ live }),
     search: createSearchFiles({ live }),
     indexing: (workspaceId) => reindexer.state(workspaceId),
+    watch: reindexer.watch,
     [Symbol.asyncDispose]: () => reindexer[Symbol.asyncDispose](),
   }
 }
@@ -138,4 +142,5 @@ export function filesFeature(dependencies: {
   mountFilesRoutes({ http, guard, ...parts })
   mountChangeRoutes({ http, guard, ...parts })
   mountStreamRoutes({ http, guard, ...parts })
+  mountWatchRoutes({ http, guard, ...parts })
 }

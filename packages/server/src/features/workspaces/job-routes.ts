@@ -5,12 +5,11 @@ import {
   listWorkspaceJobs,
   watchWorkspaceJob,
 } from '@atelier/contract'
+import { guardAgainMilliseconds, whileAllowed } from '../../base/while-allowed.ts'
 import type { HttpServer } from '../../platform/http/http-server.ts'
 import { mount, mountEvents } from '../../platform/http/mount.ts'
 import type { JobQueue } from '../../platform/jobs/job-queue.ts'
-import { whileAllowed } from './while-allowed.ts'
 import type { WorkspaceGuard } from './workspace-guard.ts'
-import { guardAgainMilliseconds } from './workspace-limits.ts'
 
 export function mountJobRoutes(dependencies: {
   http: HttpServer

@@ -4,9 +4,6 @@ export const maxOwnedWorkspaces = 100
 /** People in one workspace; the list of them is answered whole. */
 export const maxMembers = 100
 
-/** How often a stream checks that its caller still has the workspace, in milliseconds. */
-export const guardAgainMilliseconds = 5_000
-
 /** Entries of one kind that an import's report lists; beyond that it only counts. */
 export const maxReportedEntries = 1_000
 

@@ -39,6 +39,8 @@ export interface FollowerDependencies {
   workspaceTurns: Turns
   /** and few of all workspaces */
   allTurns: Turns
+  /** told of every change; `null`: anything may have changed */
+  onChange(paths: readonly string[] | null): void
   logger: { warn(fields: object, message: string): void }
 }
 
@@ -59,9 +61,12 @@ export function startFollower(
   function note(event: WatchEvent): void {
     if (event.kind === 'state') {
       watch = { mode: event.mode, reason: event.reason }
+      dependencies.onChange(null)
       return
     }
-    const paths = event.changes.map(({ path }) => path).filter(concernsSearch)
+    const changed = event.changes.map(({ path }) => path).filter((path) => !path.startsWith(clonePrefix))
+    dependencies.onChange(event.overflow ? null : changed)
+    const paths = changed.filter(concernsSearch)
     if (event.overflow || paths.some(isRuleFile)) pending.addWhole()
     else pending.add(paths)
     if (paths.length > 0) lastChange = Date.now()
@@ -132,6 +137,7 @@ export function startFollower(
   function ended(error: unknown): void {
     if (signal.aborted) return
     watch = { mode: 'off', reason: error instanceof Error ? error.message : String(error) }
+    dependencies.onChange(null)
     logger.warn({ err: error, workspaceId: scope.workspaceId }, 'a directory is no longer watched')
   }
 
@@ -152,10 +158,5 @@ function isRuleFile(path: string): boolean {
 
 /** Folders that are never indexed do not even wait; a folder itself is judged by what is in it. */
 function concernsSearch(path: string): boolean {
-  return (
-    path !== '' &&
-    !path.startsWith(clonePrefix) &&
-    ignoredAt(path) === null &&
-    ignoredAt(`${path}/x`) === null
-  )
+  return path !== '' && ignoredAt(path) === null && ignoredAt(`${path}/x`) === null
 }

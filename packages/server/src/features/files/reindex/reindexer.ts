@@ -1,6 +1,7 @@
-import type { IndexState } from '@atelier/contract'
+import type { DirectoryChange, IndexState } from '@atelier/contract'
 import { grantWorkspaceScope } from '../../../platform/identity/workspace-scope.ts'
 import type { AgentClient } from '../../../platform/runtime/agent-client.ts'
+import { createChangeFeed } from './change-feed.ts'
 import { type Follower, startFollower } from './follower.ts'
 import type { SearchDocuments } from './search-documents.ts'
 import { createTurns, type Turns } from './turns.ts'
@@ -17,6 +18,8 @@ export interface Reindexer extends AsyncDisposable {
   /** What search lacks of a directory. */
   state(workspaceId: string): IndexState['changes']
   isPending(workspaceId: string, path: string): boolean
+  /** Every change of a directory, beginning with one for everything. */
+  watch(workspaceId: string, signal: AbortSignal): AsyncIterable<DirectoryChange>
   /** Runs work that writes documents of a workspace itself, while nothing else of it is indexed. */
   exclusively<Value>(workspaceId: string, work: () => Promise<Value>): Promise<Value>
 }
@@ -28,6 +31,12 @@ export function createReindexer(dependencies: {
   const followers = new Map<string, Follower>()
   const turns = new Map<string, { turns: Turns; users: number }>()
   const allTurns = createTurns(workspacesAtOnce)
+  const feed = createChangeFeed({ watching })
+
+  function watching(workspaceId: string): Pick<DirectoryChange, 'watching' | 'reason'> {
+    const watch = followers.get(workspaceId)?.watch()
+    return { watching: watch?.mode ?? null, reason: watch?.reason ?? null }
+  }
 
   async function exclusively<Value>(workspaceId: string, work: () => Promise<Value>): Promise<Value> {
     const entry = turns.get(workspaceId) ?? { turns: createTurns(1), users: 0 }
@@ -50,22 +59,21 @@ export function createReindexer(dependencies: {
         ...dependencies,
         workspaceTurns: { run: (work) => exclusively(workspaceId, work) },
         allTurns,
+        onChange: (paths) => feed.publish(workspaceId, paths),
       })
       followers.set(workspaceId, follower)
       void client.closed.then(() => {
-        if (followers.get(workspaceId) === follower) followers.delete(workspaceId)
+        if (followers.get(workspaceId) !== follower) return
+        followers.delete(workspaceId)
+        feed.publish(workspaceId, null)
       })
     },
     changed: (workspaceId, paths) => followers.get(workspaceId)?.pending.add(paths),
-    state(workspaceId) {
-      const follower = followers.get(workspaceId)
-      const watch = follower?.watch()
-      return {
-        pending: follower?.pending.size() ?? 0,
-        watching: watch?.mode ?? null,
-        reason: watch?.reason ?? null,
-      }
-    },
+    state: (workspaceId) => ({
+      pending: followers.get(workspaceId)?.pending.size() ?? 0,
+      ...watching(workspaceId),
+    }),
+    watch: feed.watch,
     isPending: (workspaceId, path) => followers.get(workspaceId)?.pending.has(path) ?? false,
     exclusively,
     async [Symbol.asyncDispose]() {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { AppError, notFound } from '../../base/app-error.ts'
+import { AppError, notFound } from './app-error.ts'
 import { whileAllowed } from './while-allowed.ts'
 
 async function* count(): AsyncGenerator<number> {

@@ -1,4 +1,7 @@
-import { AppError } from '../../base/app-error.ts'
+import { AppError } from './app-error.ts'
+
+/** How often a stream checks that its caller still has the workspace, in milliseconds. */
+export const guardAgainMilliseconds = 5_000
 
 /**
  * Passes on what `changes` gives, until `enter` answers NOT_FOUND: a stream lives longer than a request, and its caller

@@ -1,0 +1,54 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { DirectoryChange } from '@atelier/contract'
+import { createPendingChanges, type PendingChanges } from './pending-changes.ts'
+
+/** Changes of this long are told together, in milliseconds: a checkout is a few events, not thousands. */
+const gatherMilliseconds = 100
+
+/** Tells whoever shows a directory what changes in it. A reader who is slow gets fewer events, never older ones. */
+export interface ChangeFeed {
+  /** `null`: anything may have changed */
+  publish(workspaceId: string, paths: readonly string[] | null): void
+  /** Begins with an event for everything, because the caller may have read before. Ends when `signal` aborts. */
+  watch(workspaceId: string, signal: AbortSignal): AsyncIterable<DirectoryChange>
+}
+
+export function createChangeFeed(dependencies: {
+  watching(workspaceId: string): Pick<DirectoryChange, 'watching' | 'reason'>
+}): ChangeFeed {
+  const readers = new Map<string, Set<PendingChanges>>()
+
+  async function* watch(workspaceId: string, signal: AbortSignal): AsyncGenerator<DirectoryChange> {
+    const pending = createPendingChanges()
+    const wake = () => pending.addWhole()
+    const beside = readers.get(workspaceId) ?? new Set()
+    readers.set(workspaceId, beside.add(pending))
+    signal.addEventListener('abort', wake, { once: true })
+    pending.addWhole()
+    try {
+      for (;;) {
+        await pending.ready()
+        if (signal.aborted) return
+        const taken = pending.take()
+        pending.done()
+        if (taken === null) continue
+        const paths = taken.kind === 'paths' ? [...taken.paths] : []
+        yield { paths, all: taken.kind === 'whole', ...dependencies.watching(workspaceId) }
+        await sleep(gatherMilliseconds)
+      }
+    } finally {
+      signal.removeEventListener('abort', wake)
+      beside.delete(pending)
+      if (beside.size === 0) readers.delete(workspaceId)
+    }
+  }
+
+  return {
+    publish(workspaceId, paths) {
+      for (const pending of readers.get(workspaceId) ?? [])
+        if (paths === null) pending.addWhole()
+        else pending.add(paths)
+    },
+    watch,
+  }
+}
