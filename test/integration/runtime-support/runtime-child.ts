@@ -5,10 +5,12 @@ import { createProcessRuntime } from '../../../packages/server/src/platform/runt
 import { defaultWorkspaceLimits } from '../../../packages/server/src/platform/runtime/session-runtime.ts'
 import { bytes, shell } from './agent-calls.ts'
 import { builtAgent } from './agent-program.ts'
+import { writeVersions } from './whole-versions.ts'
 
 /**
  * A server that can be killed: `runtime-child.ts DIRECTORY [IMAGE SOCKET]`. Starts a workspace with a terminal and a
- * command in it, prints what descriptors are open inside, and waits for its end.
+ * command in it, prints what descriptors are open inside, and waits for its end; with TEST_WRITE_FROM it writes one
+ * version after the other meanwhile, and prints each that is acknowledged.
  */
 const [directory = '', image, socketPath] = process.argv.slice(2)
 const logger = { warn: (data: object, message: string) => console.error(message, data) }
@@ -36,4 +38,7 @@ const { stdout } = await shell(
   'ls -l /proc/[0-9]*/fd 2>/dev/null; cat /proc/[0-9]*/environ 2>/dev/null | tr "\\0" "\\n"; exit 0',
 )
 console.log(JSON.stringify({ inside: stdout, report: await runtime.selfTest() }))
+const first = Number(process.env.TEST_WRITE_FROM ?? 0)
+if (first > 0)
+  await writeVersions(agent, { first, acknowledged: (version) => console.log(`acknowledged ${version}`) })
 setInterval(() => undefined, 1000)

@@ -73,7 +73,27 @@ function ownerOf(directory: string): string {
 async function removeLeftovers(docker: Docker, directory: string): Promise<void> {
   const filters = { label: [`${ownerLabel}=${ownerOf(directory)}`] }
   for (const { Id } of await docker.listContainers({ all: true, filters }))
-    await docker.getContainer(Id).remove({ force: true })
+    await removeContainer(docker.getContainer(Id))
+}
+
+/** A removal that has begun already, by whomever, is waited for. */
+async function removeContainer(container: Docker.Container): Promise<void> {
+  try {
+    await container.remove({ force: true })
+  } catch (error) {
+    if (isGone(error)) return
+    if (!(error instanceof Error && 'statusCode' in error && error.statusCode === 409)) throw error
+    const abortSignal = AbortSignal.timeout(removalMs)
+    await container.wait({ condition: 'removed', abortSignal }).catch((failure: unknown) => {
+      if (!isGone(failure)) throw failure
+    })
+  }
+}
+
+const removalMs = 30_000
+
+function isGone(error: unknown): boolean {
+  return error instanceof Error && 'statusCode' in error && error.statusCode === 404
 }
 
 interface LaunchDeps extends DockerRuntimeOptions {
@@ -138,7 +158,7 @@ function sessionOf(
     stream,
     ended: ended.then(async (how) => {
       clearInterval(sampling)
-      await container.remove({ force: true }).catch((error: unknown) => {
+      await removeContainer(container).catch((error: unknown) => {
         // The next start removes it by its label.
         logger.warn({ error, container: container.id }, 'a container could not be removed')
       })
