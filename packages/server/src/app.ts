@@ -189,11 +189,7 @@ export async function createApp(
     logger,
     retrieval,
     files,
-    toolSources: {
-      list: retrieval.documents.list,
-      grep: (scope, asked, signal) =>
-        parts.search(scope, { ...asked, caseSensitive: false, wholeWord: false }, signal),
-    },
+    toolSources: parts.look,
   })
   healthFeature({ http, database })
   serviceFeature({ http, version, limits: limitsInForce(config) })

@@ -39,8 +39,11 @@ export interface MockProviders extends AsyncDisposable {
   /** keys and addresses of OpenAI, Anthropic, Google, Mistral, Groq and a compatible server, all of them this mock */
   readonly environment: Record<string, string>
   readonly requests: readonly ProviderRequest[]
-  /** From now on a question that has this text in it gets this reply; later calls win. */
-  answer(question: string | RegExp, reply: MockReply): void
+  /**
+   * From now on a question that has this text in it gets this reply; later calls win. `afterTools`: only once tools have
+   * been called for it, or only before.
+   */
+  answer(question: string | RegExp, reply: MockReply, only?: { afterTools: boolean }): void
   /** The next `times` requests (all, when absent) of a protocol (any, when absent) fail. */
   fail(fault: ProviderFault, only?: { protocol?: WireProtocol; times?: number }): void
   /** No request fails any more; what hangs is released. */
@@ -83,10 +86,10 @@ export async function startMockProviders(): Promise<MockProviders> {
     origin,
     environment: environmentFor(origin),
     requests,
-    answer(question, reply) {
+    answer(question, reply, only) {
       const { toolCalls, ...rest } = reply
       mock.prependFixture({
-        match: { userMessage: question },
+        match: { userMessage: question, ...(only && { hasToolResult: only.afterTools }) },
         response: {
           ...rest,
           ...(toolCalls && {

@@ -14,8 +14,9 @@ import { toAppError } from '../../platform/http/to-app-error.ts'
 import { charactersPerToken, noUsage } from '../../platform/models/usage.ts'
 import type { AnswerEvent } from '../gateway/index.ts'
 import type { AnswerContext } from './answer-context.ts'
+import type { AnswerStep } from './answer-steps.ts'
 import type { MadeEvent } from './runs.ts'
-import type { ToolAnswer, ToolEvent } from './tool-loop.ts'
+import { attemptsOf, type ToolAnswer, type ToolEvent } from './tool-loop.ts'
 
 /** An answer that has come to its end, as its conversation keeps it. */
 export interface EndedAnswer {
@@ -26,6 +27,7 @@ export interface EndedAnswer {
   model: ModelRecord | null
   /** what the model called for it */
   tools: ToolUse[]
+  steps: readonly AnswerStep[]
 }
 
 /** Stores an ended answer and gives the last chunk that its readers get. */
@@ -44,44 +46,46 @@ export async function* answerChunks(options: {
   const { context, answer, signal, keep } = options
   let text = ''
   let model: ModelRecord | null = null
-  const tools = new Map<string, ToolUse>()
+  let steps: readonly AnswerStep[] = []
+  const uses = new Map<string, ToolUse>()
+
+  async function ended(finishReason: FinishReason, chunk: ChatDone | ChatFailed): Promise<MadeEvent> {
+    const data = await keep({ text, model, tools: [...uses.values()], steps, finishReason, chunk })
+    if ('error' in data) return { data, ends: 'failed' }
+    return { data, ends: data.finishReason === 'aborted' ? 'stopped' : 'finished' }
+  }
+
   try {
     const begun = await answer
     model = begun.model
+    steps = begun.steps
     let chunk = chunkMaker(context, model)
     for await (const event of begun.events) {
       if (event.type === 'text-delta') {
         text += event.text
         yield { data: chunk(event.text, text.length) }
-      } else if (event.type === 'reset') {
-        text = ''
+      } else if (event.type === 'reset' || event.type === 'model-changed') {
         model = event.model
         chunk = chunkMaker(context, model)
+        if (event.type === 'model-changed') continue
+        text = ''
         yield { data: resetChunk(event) }
       } else if (event.type === 'tool-use') {
-        tools.set(event.use.id, event.use)
+        uses.set(event.use.id, event.use)
         yield { data: toolChunk(event) }
       } else if (event.type === 'finished' || event.type === 'failed') {
         const last = lastChunk(context, event, { text, attempts: begun.attempts })
-        const { finishReason } = event
-        return yield await ended({ text, model, tools: [...tools.values()], finishReason, chunk: last }, keep)
+        return yield await ended(event.finishReason, last)
       }
     }
     throw new Error('an answer had no end')
   } catch (error) {
-    const stopped = signal.aborted && !(error instanceof AppError)
-    const finishReason = stopped ? 'aborted' : 'error'
-    const chunk = stopped
-      ? doneChunk(context, { finishReason: 'aborted', usage: noUsage, cost: '0' }, { text, attempts: [] })
-      : failedChunk(context, toAppError(error), 'error', attemptsOf(error))
-    yield await ended({ text, model, tools: [...tools.values()], finishReason, chunk }, keep)
+    if (signal.aborted && !(error instanceof AppError)) {
+      const nothing = { finishReason: 'aborted' as const, usage: noUsage, cost: '0' }
+      return yield await ended('aborted', doneChunk(context, nothing, { text, attempts: [] }))
+    }
+    yield await ended('error', failedChunk(context, toAppError(error), 'error', attemptsOf(error)))
   }
-}
-
-async function ended(answer: EndedAnswer, keep: KeepAnswer): Promise<MadeEvent> {
-  const data = await keep(answer)
-  if ('error' in data) return { data, ends: 'failed' }
-  return { data, ends: data.finishReason === 'aborted' ? 'stopped' : 'finished' }
 }
 
 /** What the chunks of one model have in common is put together once: this runs for every few letters of an answer. */
@@ -90,7 +94,7 @@ function chunkMaker(
   { key: model, id: provider }: ModelRecord,
 ): (content: string, length: number) => ChatChunk {
   const ragActive = context.ragStatus() === 'active'
-  const toolsEnabled = context.tools !== null
+  const toolsEnabled = context.toolsEnabled()
   const timestamp = createTimestamps()
   return (content, length) => ({
     content,
@@ -115,7 +119,7 @@ function createTimestamps(): () => string {
   }
 }
 
-function toolChunk({ use: tool, model }: ToolEvent): ChatToolUse {
+function toolChunk({ use: tool, model }: Extract<ToolEvent, { type: 'tool-use' }>): ChatToolUse {
   return { tool, model: model.key, provider: model.id, timestamp: new Date().toISOString() }
 }
 
@@ -162,8 +166,4 @@ export function failedChunk(
 ): ChatFailed {
   const error = { code, message, ...(details && { details }) }
   return { error, done: true, finishReason, runId, attempts: [...attempts] }
-}
-
-function attemptsOf(error: unknown): readonly Attempt[] {
-  return error instanceof AppError && 'attempts' in error ? (error.attempts as readonly Attempt[]) : []
 }

@@ -3,6 +3,7 @@ import { newId } from '../../base/ids.ts'
 import type { Principal } from '../../platform/identity/principal.ts'
 import type { WorkspaceScope } from '../../platform/identity/workspace-scope.ts'
 import type { AnswerRequest, Gateway, ModelPrompt, ModelQuery } from '../gateway/index.ts'
+import type { AnswerStep } from './answer-steps.ts'
 import { citationsOf } from './citations.ts'
 import type { Conversation } from './conversation.ts'
 import {
@@ -45,6 +46,10 @@ export interface AnswerContext {
   ragStatus(): RagStatus
   /** null: none, because they were not asked for, or the model or a workspace is missing */
   tools: WorkspaceTools | null
+  /** whether the model that is being asked has them */
+  toolsEnabled(): boolean
+  /** The prompt for a model, with what tools have given since at its end. */
+  promptAfter(steps: readonly AnswerStep[], model: ModelRecord): Promise<ModelPrompt>
   /** From now on these may be cited. */
   addPassages(passages: readonly Passage[]): void
   citationsIn(text: string): Citation[]
@@ -94,23 +99,24 @@ export async function prepareQuestion(
   const found: Passage[] = []
   let model = first
   let used: readonly Passage[] = []
-  const built = new Map<string, ModelPrompt>()
+  const built = new Map<string, BuiltPrompt>()
 
-  async function prompt(candidate: ModelRecord): Promise<ModelPrompt> {
-    const { questionField, conversation } = request
-    const made = await dependencies.prompts.build(candidate, {
-      ...request,
-      ...gathered,
-      questionField,
-      tools: tools !== null,
-    })
+  async function build(candidate: ModelRecord): Promise<BuiltPrompt> {
+    const made =
+      built.get(candidate.key) ??
+      (await dependencies.prompts.build(candidate, {
+        ...request,
+        ...gathered,
+        tools: tools !== null && candidate.capabilities.tools,
+      }))
+    built.set(candidate.key, made)
     model = candidate
     used = made.passages
-    return toModelPrompt(made, conversation.question)
+    return made
   }
 
   // Told before anything is written or asked, unless another model may have a larger window.
-  if (others.length === 0) built.set(first.key, await prompt(first))
+  if (others.length === 0) await build(first)
   const workspaceId = request.workspaceId ?? null
   const runId = newId('run')
   return {
@@ -121,12 +127,17 @@ export async function prepareQuestion(
       model: () => model,
       ragStatus: () => ragStatusOf(gathered, used),
       tools,
+      toolsEnabled: () => tools !== null && model.capabilities.tools,
+      async promptAfter(steps, candidate) {
+        const made = await build(candidate)
+        return toModelPrompt({ ...made, prompt: await made.after(steps) }, request.conversation.question)
+      },
       addPassages: (passages) => void found.push(...passages),
       citationsIn: (text) => citationsOf(text, [...used, ...found]),
     },
     question: {
       choice,
-      prompt: async (candidate) => built.get(candidate.key) ?? prompt(candidate),
+      prompt: async (candidate) => toModelPrompt(await build(candidate), request.conversation.question),
       settings: request.temperature === undefined ? {} : { temperature: request.temperature },
       maxTokens: request.maxTokens,
       runId,
@@ -139,7 +150,10 @@ export async function prepareQuestion(
 }
 
 /** Our local model composes its answer from the passages themselves; the other providers ignore this namespace. */
-function toModelPrompt({ prompt, passages }: BuiltPrompt, question: string): ModelPrompt {
+function toModelPrompt(
+  { prompt, passages }: Pick<BuiltPrompt, 'prompt' | 'passages'>,
+  question: string,
+): ModelPrompt {
   const atelier = { question, passages: passages.map((passage) => ({ ...passage })) }
   return { prompt, providerOptions: { atelier } }
 }
@@ -157,12 +171,13 @@ interface Place {
 }
 
 function toolsFor(
-  { retrieval, files, toolSources: sources }: ContextDependencies,
+  { retrieval, files, toolSources: sources, logger }: ContextDependencies,
   { enableTools }: ChatRequest,
   { scope, model }: Place,
 ): WorkspaceTools | null {
   if (!enableTools || scope === null || !model.capabilities.tools) return null
-  return createWorkspaceTools({ scope, retrieval, files, sources })
+  const { contextWindow } = model
+  return createWorkspaceTools({ scope, retrieval, files, sources, contextWindow, logger })
 }
 
 async function contextOf(

@@ -79,11 +79,11 @@ export function createChatService(dependencies: ContextDependencies & { runs: Ru
         await keeping?.begin()
       }
 
-      function ask(asked: AnswerRequest): Promise<ToolAnswer> {
-        const { tools } = context
-        if (tools === null) return gateway.stream(asked, request)
+      async function ask(asked: AnswerRequest): Promise<ToolAnswer> {
+        const { tools, promptAfter } = context
+        if (tools === null) return { ...(await gateway.stream(asked, request)), steps: [] }
         const onResult = ({ passages }: ToolResult) => context.addPassages(passages)
-        return streamWithTools({ gateway, request: asked, tools, onResult })
+        return streamWithTools({ gateway, request: asked, tools, promptAfter, onResult })
       }
     },
 

@@ -1,4 +1,5 @@
 import type { AnswerFacts } from '@atelier/contract'
+import type { AnswerStep } from './answer-steps.ts'
 
 /** A conversation as a store keeps it. */
 export interface ChatRow {
@@ -19,6 +20,8 @@ export interface MessageRow {
   role: 'user' | 'assistant'
   content: string
   answer: AnswerFacts | null
+  /** what an answer with tools consists of, for the next question */
+  steps: readonly AnswerStep[] | null
   createdAt: Date
 }
 
@@ -42,8 +45,15 @@ export interface ChatStore {
     userId: string,
     query: { limit: number; after?: ChatCursor; search?: string; workspaceId?: string },
   ): Promise<ChatRow[]>
-  /** The newest messages before a position, oldest first; `[]` for somebody else's conversation. */
-  messages(userId: string, chatId: string, query: { limit: number; before?: number }): Promise<MessageRow[]>
+  /**
+   * The newest messages before a position, oldest first; `[]` for somebody else's conversation. `steps` are null unless
+   * asked for.
+   */
+  messages(
+    userId: string,
+    chatId: string,
+    query: { limit: number; before?: number; withSteps?: boolean },
+  ): Promise<MessageRow[]>
   /** Adds messages at the end, all or none, and touches the conversation. Null when it is not there. */
   append(
     userId: string,

@@ -99,6 +99,7 @@ const records = [
   record('unpriced', { pricing: null }),
   record('small', { contextWindow: 2_000 }),
   record('tools', { capabilities: { ...noCapabilities, tools: true } }),
+  record('tools-small', { capabilities: { ...noCapabilities, tools: true }, contextWindow: 4_000 }),
   record('tools2', { capabilities: { ...noCapabilities, tools: true } }),
 ]
 

@@ -1,10 +1,16 @@
 import type { ChatMessage } from '@atelier/contract'
 import { invalidField } from '../../base/app-error.ts'
+import type { AnswerStep } from './answer-steps.ts'
 
 export interface Turn {
   role: 'user' | 'assistant'
   text: string
+  /** of an answer for which tools were called: what `text` came from */
+  steps?: readonly AnswerStep[]
 }
+
+/** A message as a caller sends it or a conversation keeps it. */
+export type SpokenMessage = ChatMessage & Pick<Turn, 'steps'>
 
 /**
  * A conversation in the one form that every model family accepts: instructions apart, turns alternating, the user's
@@ -23,7 +29,7 @@ export interface Conversation {
  * Brings messages into canonical form: neighbours of one role are joined, empty ones dropped, and an answer without
  * a question before it gets none. Throws VALIDATION_ERROR for `field` when the last message is not a question.
  */
-export function toConversation(messages: readonly ChatMessage[], field: string): Conversation {
+export function toConversation(messages: readonly SpokenMessage[], field: string): Conversation {
   const spoken = messages.filter((message) => message.content.trim() !== '')
   const instructions = spoken.filter((message) => message.role === 'system').map((message) => message.content)
   const turns = joinNeighbours(spoken)
@@ -37,13 +43,13 @@ export function toConversation(messages: readonly ChatMessage[], field: string):
 /** Stands for the question of an answer that came without one; several providers refuse a leading answer. */
 const openingOfAnAnswer = '(The conversation begins with your message.)'
 
-function joinNeighbours(messages: readonly ChatMessage[]): Turn[] {
+function joinNeighbours(messages: readonly SpokenMessage[]): Turn[] {
   const turns: Turn[] = []
-  for (const { role, content } of messages) {
+  for (const { role, content, steps } of messages) {
     if (role === 'system') continue
     const previous = turns.at(-1)
-    if (previous?.role === role) previous.text += `\n\n${content}`
-    else turns.push({ role, text: content })
+    if (previous?.role === role) turns.splice(-1, 1, { role, text: `${previous.text}\n\n${content}` })
+    else turns.push({ role, text: content, ...(steps && { steps }) })
   }
   return turns
 }

@@ -9,8 +9,8 @@ import type { Passage } from './workspace-context.ts'
 const tokens = createTokenCounter()
 const builder = createPromptBuilder({ tokens })
 
-const small: ModelWindow = { name: 'Small', contextWindow: 4_000, maxOutputTokens: 1_000 }
-const large: ModelWindow = { name: 'Large', contextWindow: 200_000, maxOutputTokens: 8_000 }
+const small: ModelWindow = { key: 'small', name: 'Small', contextWindow: 4_000, maxOutputTokens: 1_000 }
+const large: ModelWindow = { key: 'large', name: 'Large', contextWindow: 200_000, maxOutputTokens: 8_000 }
 
 function passage(path: string, startLine: number, lines: string[]): Passage {
   const endLine = startLine + lines.length - 1
@@ -176,7 +176,7 @@ describe('prompt', () => {
   })
 
   it('[CHAT8] a model whose window nobody tells gets the smallest usual one', async () => {
-    const unknown = { name: 'Unknown', contextWindow: null, maxOutputTokens: null }
+    const unknown = { key: 'unknown', name: 'Unknown', contextWindow: null, maxOutputTokens: null }
     const built = await builder.build(unknown, request({ history: longHistory(200) }))
     expect(await tokens.count(allText(built.prompt))).toBeLessThan(8_192 / 2)
   })

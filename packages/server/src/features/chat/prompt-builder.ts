@@ -1,5 +1,7 @@
 import type { LanguageModelV4Message, LanguageModelV4Prompt } from '@ai-sdk/provider'
 import { invalidField } from '../../base/app-error.ts'
+import type { AnswerPart } from '../gateway/index.ts'
+import { type AnswerStep, fitResults, stepMessages } from './answer-steps.ts'
 import type { Conversation, Turn } from './conversation.ts'
 import { mostTokens, type TokenCounter } from './token-counter.ts'
 import type { Passage } from './workspace-context.ts'
@@ -7,6 +9,7 @@ import { formatMaterial, formatPassage, materialRules, newBoundary, toolRules } 
 
 /** What a prompt must fit into. */
 export interface ModelWindow {
+  key: string
   name: string
   /** tokens; null where nobody tells */
   contextWindow: number | null
@@ -34,6 +37,8 @@ export interface BuiltPrompt {
   passages: Passage[]
   /** turns of the history that were shortened to a line each or left out */
   condensedTurns: number
+  /** The prompt with what was called and found since at its end, in the room that is kept for it. */
+  after(steps: readonly AnswerStep[]): Promise<LanguageModelV4Prompt>
 }
 
 export interface PromptBuilder {
@@ -58,6 +63,9 @@ const safetyMargin = 0.15
 const passagesShare = 0.5
 const condensedShare = 0.1
 
+/** Part of what is left after the question that is kept for what tools give. */
+const toolsShare = 0.4
+
 /** Characters that are kept of a condensed turn. */
 const condensedLength = 160
 
@@ -76,21 +84,29 @@ const identity = [
 export function createPromptBuilder({ tokens }: { tokens: TokenCounter }): PromptBuilder {
   return {
     async build(model, request) {
-      const quotes = request.files.length + request.passages.length + request.missingFiles.length > 0
-      const boundary = quotes ? newBoundary() : null
+      const { files, passages: found, missingFiles, tools, conversation } = request
+      const quotes = tools || files.length + found.length + missingFiles.length > 0
+      const boundary = quotes ? newBoundary() : ''
       const system = systemPrompt(request, boundary)
       const capacity = inputTokens(model, request.maxTokens)
-      const content = surelyFits(system, request, capacity)
-        ? everything(request)
-        : await fit(system, request, createRoom(capacity, tokens), model.name)
-      const { missingFiles } = request
-      const material = boundary === null ? '' : formatMaterial(boundary, { ...content, missingFiles })
-      const { turns, condensed, passages } = content
-      const { question } = request.conversation
+      const content =
+        !tools && surelyFits(system, request, capacity)
+          ? everything(request)
+          : await fit(system, request, createRoom(capacity, tokens), model.name)
+      const material = quotes ? formatMaterial(boundary, { ...content, missingFiles }) : ''
+      const { turns, condensed, passages, forTools } = content
+      const place = { model: model.key, boundary }
+      const prompt = toPrompt({ system, turns, condensed, material, question: conversation.question, place })
       return {
-        prompt: toPrompt({ system, turns, condensed, material, question }),
+        prompt,
         passages,
-        condensedTurns: request.conversation.history.length - turns.length,
+        condensedTurns: conversation.history.length - turns.length,
+        async after(steps) {
+          const room = createRoom(forTools, tokens)
+          await room.take(steps.flatMap(({ parts }) => parts.map(textOfPart)))
+          const fitted = await fitResults(steps, (text) => room.take([text]))
+          return [...prompt, ...fitted.flatMap((step) => stepMessages(step, place))]
+        },
       }
     },
   }
@@ -104,14 +120,17 @@ interface Content {
   turns: readonly Turn[]
   /** the beginnings of the turns that do not */
   condensed: string
+  /** tokens that are kept for what tools give */
+  forTools: number
 }
 
 function everything({ files, passages, conversation }: PromptRequest): Content {
-  return { passages: [...files, ...passages], leftOut: [], turns: conversation.history, condensed: '' }
+  const turns = conversation.history.map(withoutSteps)
+  return { passages: [...files, ...passages], leftOut: [], turns, condensed: '', forTools: 0 }
 }
 
 async function fit(system: string, request: PromptRequest, room: Room, model: string): Promise<Content> {
-  const { files, passages, conversation, questionField } = request
+  const { files, passages, conversation, questionField, tools } = request
   if (!(await room.take([system, conversation.question]))) {
     const needed = await room.cost([system, conversation.question])
     throw invalidField(
@@ -119,23 +138,26 @@ async function fit(system: string, request: PromptRequest, room: Room, model: st
       `has about ${needed} tokens together with its instructions; ${model} takes at most ${room.capacity} here`,
     )
   }
+  const kept = tools ? room.keep(toolsShare) : 0
   const roomForPassages = room.part(passagesShare)
   const fitting = await fitPassages([...files, ...passages], roomForPassages)
   await room.take(fitting.map((passage) => formatPassage(passage, 1)))
+  const history = tools ? conversation.history : conversation.history.map(withoutSteps)
   return {
     passages: fitting,
     leftOut: files.filter((file) => !fitting.includes(file)).slice(0, mostLeftOutNamed),
-    ...(await fitHistory(conversation.history, room)),
+    ...(await fitHistory(history, room)),
+    forTools: kept,
   }
 }
 
-function systemPrompt({ conversation, tools }: PromptRequest, boundary: string | null): string {
+function systemPrompt({ conversation, tools }: PromptRequest, boundary: string): string {
   const parts = [identity]
   if (tools) parts.push(toolRules)
   if (conversation.instructions !== '') {
     parts.push(`The person asks you to follow this in the whole conversation:\n${conversation.instructions}`)
   }
-  if (boundary !== null) parts.push(materialRules(boundary))
+  if (boundary !== '') parts.push(materialRules(boundary))
   return parts.join('\n\n')
 }
 
@@ -162,6 +184,8 @@ interface Room {
   take(texts: readonly string[]): Promise<boolean>
   /** A room of a part of what is left, for a trial: it takes nothing from this one. */
   part(share: number): Room
+  /** Takes a part of what is left, and gives its tokens. */
+  keep(share: number): number
 }
 
 function createRoom(capacity: number, tokens: TokenCounter): Room {
@@ -181,6 +205,11 @@ function createRoom(capacity: number, tokens: TokenCounter): Room {
       return true
     },
     part: (share) => createRoom(Math.max(0, Math.floor(free * share)), tokens),
+    keep(share) {
+      const kept = Math.floor(free * share)
+      free -= kept
+      return kept
+    },
   }
 }
 
@@ -200,19 +229,44 @@ async function fitHistory(
   const forWhole = room.part(1 - condensedShare)
   const forCondensed = room.part(condensedShare)
   let first = history.length
+  let turns: Turn[] = []
   // Two at a time: a question without its answer would make two questions in a row.
-  while (first >= 2 && (await forWhole.take(textsOf(history.slice(first - 2, first))))) first -= 2
+  while (first >= 2) {
+    const pair = history.slice(first - 2, first)
+    const fitting = await firstFitting([pair, pair.map(withoutSteps)], forWhole)
+    if (fitting === undefined) break
+    turns = [...fitting, ...turns]
+    first -= 2
+  }
   const lines: string[] = []
   for (const turn of history.slice(0, first).toReversed()) {
     const line = condense(turn)
     if (!(await forCondensed.take([line]))) break
     lines.unshift(line)
   }
-  return { turns: history.slice(first), condensed: describeCondensed(lines, first) }
+  return { turns, condensed: describeCondensed(lines, first) }
 }
 
-function textsOf(turns: readonly Turn[]): string[] {
-  return turns.map((turn) => turn.text)
+async function firstFitting(versions: readonly Turn[][], room: Room): Promise<Turn[] | undefined> {
+  for (const turns of versions) if (await room.take(turns.flatMap(textsOf))) return turns
+  return undefined
+}
+
+/** What a turn costs: the text of an answer that called tools is in its steps. */
+function textsOf({ text, steps }: Turn): string[] {
+  if (steps === undefined) return [text]
+  return steps.flatMap(({ parts, results }) => [
+    ...parts.map(textOfPart),
+    ...results.map((result) => result.text),
+  ])
+}
+
+function textOfPart(part: AnswerPart): string {
+  return part.type === 'tool-call' ? `${part.call.name} ${part.call.input}` : part.text
+}
+
+function withoutSteps({ role, text }: Turn): Turn {
+  return { role, text }
 }
 
 function condense({ role, text }: Turn): string {
@@ -236,12 +290,15 @@ function toPrompt(parts: {
   condensed: string
   material: string
   question: string
+  place: { model: string; boundary: string }
 }): LanguageModelV4Prompt {
-  const { system, turns, condensed, material, question } = parts
+  const { system, turns, condensed, material, question, place } = parts
   const asked = [material, question].filter((text) => text !== '').join('\n\n')
-  const messages = [...turns, { role: 'user' as const, text: asked }].map((turn, index) => {
+  const spoken: Turn[] = [...turns, { role: 'user', text: asked }]
+  const messages = spoken.flatMap((turn, index) => {
+    if (turn.steps !== undefined) return turn.steps.flatMap((step) => stepMessages(step, place))
     const text = index === 0 && condensed !== '' ? `${condensed}\n\n${turn.text}` : turn.text
-    return toMessage(turn.role, text)
+    return [toMessage(turn.role, text)]
   })
   return [{ role: 'system', content: system }, ...messages]
 }

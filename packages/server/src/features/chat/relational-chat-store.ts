@@ -2,6 +2,7 @@ import type { AnswerFacts } from '@atelier/contract'
 import { type Selectable, sql } from 'kysely'
 import type { Database } from '../../platform/db/database.ts'
 import type { ChatTable } from '../../platform/db/tables.ts'
+import type { AnswerStep } from './answer-steps.ts'
 import type { ChatRow, ChatStore, MessageRow } from './chat-store.ts'
 
 /** Conversations as rows: one a conversation, one a message. */
@@ -38,11 +39,12 @@ export function createRelationalChatStore({ database }: { database: Database }):
       return rows.map(toChat)
     },
 
-    async messages(userId, chatId, { limit, before }) {
+    async messages(userId, chatId, { limit, before, withSteps }) {
       let query = kysely
         .selectFrom('chat_messages')
         .innerJoin('chats', 'chats.id', 'chat_messages.chat_id')
         .select(['chat_messages.id', 'position', 'role', 'content', 'answer', 'chat_messages.created_at'])
+        .select(withSteps ? 'steps' : sql<null>`null`.as('steps'))
         .where('chats.id', '=', chatId)
         .where('chats.user_id', '=', userId)
       if (before !== undefined) query = query.where('position', '<', before)
@@ -60,14 +62,14 @@ export function createRelationalChatStore({ database }: { database: Database }):
           where id = ${chatId} and user_id = ${userId}
           returning id, messages - ${messages.length} as before
         ), added as (
-          insert into chat_messages (chat_id, position, id, role, content, answer)
-          select chat.id, chat.before + t.ordinal, t.id, t.role, t.content, t.answer::jsonb
+          insert into chat_messages (chat_id, position, id, role, content, answer, steps)
+          select chat.id, chat.before + t.ordinal, t.id, t.role, t.content, t.answer::jsonb, t.steps
           from chat, unnest(
             ${messages.map(({ id }) => id)}::text[], ${messages.map(({ role }) => role)}::text[],
-            ${messages.map(({ content }) => content)}::text[],
-            ${messages.map(({ answer }) => (answer === null ? null : JSON.stringify(answer)))}::text[]
-          ) with ordinality as t (id, role, content, answer, ordinal)
-          returning id, position, role, content, answer, created_at
+            ${messages.map(({ content }) => storable(content))}::text[],
+            ${messages.map(({ answer }) => toJson(answer))}::text[], ${messages.map(({ steps }) => toJson(steps))}::text[]
+          ) with ordinality as t (id, role, content, answer, steps, ordinal)
+          returning id, position, role, content, answer, steps, created_at
         )
         select added.* from chat left join added on true order by position`.execute(kysely)
       if (rows.length === 0) return null
@@ -103,7 +105,18 @@ interface MessageSelection {
   role: 'user' | 'assistant'
   content: string
   answer: unknown
+  steps: string | null
   created_at: Date
+}
+
+/** PostgreSQL takes neither NUL nor half of a surrogate pair. */
+function storable(text: string): string {
+  return text.toWellFormed().replaceAll('\0', '\uFFFD')
+}
+
+function toJson(value: object | null): string | null {
+  if (value === null) return null
+  return JSON.stringify(value, (_, part: unknown) => (typeof part === 'string' ? storable(part) : part))
 }
 
 function containing(search: string) {
@@ -117,7 +130,10 @@ function toChat(row: Selectable<ChatTable>): ChatRow {
   return { id, title, workspaceId, model, messages, createdAt: row.created_at, updatedAt: row.updated_at }
 }
 
-function toMessage({ id, position, role, content, answer, created_at }: MessageSelection): MessageRow {
-  // Written by `append` alone, from an AnswerFacts.
-  return { id, position, role, content, answer: answer as AnswerFacts | null, createdAt: created_at }
+function toMessage(row: MessageSelection): MessageRow {
+  const { id, position, role, content, created_at: createdAt } = row
+  // Written by `append` alone, from an AnswerFacts and from steps.
+  const answer = row.answer as AnswerFacts | null
+  const steps = row.steps === null ? null : (JSON.parse(row.steps) as AnswerStep[])
+  return { id, position, role, content, answer, steps, createdAt }
 }

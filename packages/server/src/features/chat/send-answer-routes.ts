@@ -48,7 +48,7 @@ function headersOf({ context, run }: ChatStream): Record<string, string> {
     'x-model-used': model.key,
     'x-provider': model.id,
     'x-rag-status': context.ragStatus(),
-    'x-tools-enabled': String(context.tools !== null),
+    'x-tools-enabled': String(context.toolsEnabled()),
     'x-enhanced-features': 'multi-provider, rag, context-aware',
     'x-run-id': run.id,
   }

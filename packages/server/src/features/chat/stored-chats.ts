@@ -4,9 +4,11 @@ import { newId } from '../../base/ids.ts'
 import type { Principal } from '../../platform/identity/principal.ts'
 import { type EndedAnswer, failedChunk } from './answer-chunks.ts'
 import type { AnswerContext, WorkspaceGuard } from './answer-context.ts'
+import { stepsToKeep } from './answer-steps.ts'
 import { chatDocument } from './chat-document.ts'
 import type { AnswerKeeping } from './chat-service.ts'
 import type { ChatCursor, ChatRow, ChatStore, MessageRow, NewMessageRow } from './chat-store.ts'
+import type { SpokenMessage } from './conversation.ts'
 import type { Runs } from './runs.ts'
 
 /** The conversations of people. All of it is the caller's own; somebody else's is not there. */
@@ -49,7 +51,7 @@ export interface ChatHistory {
   chatId: string
   exists: boolean
   workspaceId: string | null
-  turns: NewTurn[]
+  turns: SpokenMessage[]
 }
 
 export interface KeptTurn {
@@ -101,7 +103,13 @@ export function createStoredChats(dependencies: {
   const get = async (userId: string, chatId: string) => presentOne(userId, await store.find(userId, chatId))
 
   async function append(userId: string, chatId: string, turns: readonly NewTurn[]): Promise<SavedChat> {
-    const rows = turns.map(({ role, content }) => ({ id: newId('message'), role, content, answer: null }))
+    const rows = turns.map(({ role, content }) => ({
+      id: newId('message'),
+      role,
+      content,
+      answer: null,
+      steps: null,
+    }))
     const items = rows.length === 0 ? [] : await store.append(userId, chatId, rows)
     if (items === null) throw notFound('Chat')
     return { chat: await get(userId, chatId), items: items.map(toStoredMessage) }
@@ -171,8 +179,8 @@ export function createStoredChats(dependencies: {
       if (chatId === undefined) return { chatId: newId('chat'), exists: false, workspaceId: null, turns: [] }
       const chat = await store.find(userId, chatId)
       if (chat === null) throw notFound('Chat')
-      const rows = await store.messages(userId, chatId, { limit: mostTurns })
-      const turns = rows.map(({ role, content }) => ({ role, content }))
+      const rows = await store.messages(userId, chatId, { limit: mostTurns, withSteps: true })
+      const turns = rows.map(({ role, content, steps }) => ({ role, content, ...(steps && { steps }) }))
       return { chatId, exists: true, workspaceId: chat.workspaceId, turns }
     },
 
@@ -187,12 +195,13 @@ export function createStoredChats(dependencies: {
               const workspace = workspaceId ?? null
               await store.create(userId, { id: chatId, title: titleOf(question), workspaceId: workspace })
             }
-            const asked = { id: newId('message'), role: 'user' as const, content: question, answer: null }
+            const id = newId('message')
+            const asked = { id, role: 'user' as const, content: question, answer: null, steps: null }
             const changes = workspaceId === undefined ? {} : { workspaceId }
             if ((await store.append(userId, chatId, [asked], changes)) === null) throw notFound('Chat')
           },
           async keep(ended) {
-            const answer = toMessage(ended)
+            const answer = await toMessage(ended)
             try {
               const model = ended.model === null ? {} : { model: ended.model.key }
               if ((await store.append(userId, chatId, [answer], model)) === null) throw notFound('Chat')
@@ -210,7 +219,7 @@ export function createStoredChats(dependencies: {
 /** What an answer had said when its process died. */
 export function lostAnswerOf(runId: string, content: string): NewMessageRow {
   const answer: AnswerFacts = { ...noFacts, runId, finishReason: 'interrupted' }
-  return { id: newId('message'), role: 'assistant', content, answer }
+  return { id: newId('message'), role: 'assistant', content, answer, steps: null }
 }
 
 const noFacts: Omit<AnswerFacts, 'runId' | 'finishReason'> = {
@@ -224,7 +233,14 @@ const noFacts: Omit<AnswerFacts, 'runId' | 'finishReason'> = {
   ragContext: null,
 }
 
-function toMessage({ text, model, tools, finishReason, chunk }: EndedAnswer): NewMessageRow {
+async function toMessage({
+  text,
+  model,
+  tools,
+  steps,
+  finishReason,
+  chunk,
+}: EndedAnswer): Promise<NewMessageRow> {
   const known = 'error' in chunk ? {} : factsOf(chunk)
   const answer: AnswerFacts = {
     ...noFacts,
@@ -236,7 +252,8 @@ function toMessage({ text, model, tools, finishReason, chunk }: EndedAnswer): Ne
     attempts: chunk.attempts,
     tools,
   }
-  return { id: newId('message'), role: 'assistant', content: text, answer }
+  const kept = await stepsToKeep(steps, text)
+  return { id: newId('message'), role: 'assistant', content: text, answer, steps: kept }
 }
 
 function factsOf({ usage, cost, citations, ragContext }: ChatDone) {
@@ -278,6 +295,6 @@ function toStoredChat(row: ChatRow, runId: string | null): StoredChat {
   return { ...row, createdAt: createdAt.toISOString(), updatedAt: updatedAt.toISOString(), runId }
 }
 
-function toStoredMessage(row: MessageRow): StoredMessage {
+function toStoredMessage({ steps: _, ...row }: MessageRow): StoredMessage {
   return { ...row, createdAt: row.createdAt.toISOString() }
 }

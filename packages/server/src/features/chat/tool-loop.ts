@@ -1,22 +1,27 @@
-import type { LanguageModelV4Message, LanguageModelV4Prompt } from '@ai-sdk/provider'
 import type { Attempt, ModelRecord, ToolUse } from '@atelier/contract'
+import { AppError } from '../../base/app-error.ts'
 import { sumOfCosts } from '../../platform/models/cost.ts'
-import { sumOfUsages } from '../../platform/models/usage.ts'
+import { noUsage, sumOfUsages } from '../../platform/models/usage.ts'
 import type {
   AnswerEvent,
-  AnswerPart,
   AnswerRequest,
   Gateway,
+  ModelPrompt,
   StreamedAnswer,
   ToolCall,
 } from '../gateway/index.ts'
+import { type AnswerStep, inputOf, isRecord, type StepResult } from './answer-steps.ts'
 import type { ToolResult, WorkspaceTools } from './workspace-tools.ts'
 
-/** A call of a tool, when it begins and when it has ended. */
-export type ToolEvent = { type: 'tool-use'; use: ToolUse; model: ModelRecord }
+/** A call of a tool, when it begins and when it has ended; or another model goes on. */
+export type ToolEvent =
+  | { type: 'tool-use'; use: ToolUse; model: ModelRecord }
+  | { type: 'model-changed'; model: ModelRecord }
 
 export interface ToolAnswer extends Omit<StreamedAnswer, 'events'> {
   events: AsyncIterable<AnswerEvent | ToolEvent>
+  /** grows with each call of a model; empty without tools */
+  steps: readonly AnswerStep[]
 }
 
 /** Times that the model is asked in one answer; the last time it has no tools and must answer. */
@@ -28,10 +33,14 @@ const mostCallsOfARound = 8
 /** Characters of a result that are shown to people and kept; the model gets more. */
 const shownCharacters = 2_000
 
-interface Round {
-  producer: string
-  parts: readonly AnswerPart[]
-  results: readonly { call: ToolCall; result: ToolResult }[]
+interface ToolOptions {
+  gateway: Gateway
+  request: AnswerRequest
+  tools: WorkspaceTools
+  /** The prompt for a model, with what was called and found so far at its end. */
+  promptAfter(steps: readonly AnswerStep[], model: ModelRecord): Promise<ModelPrompt>
+  /** hears of every result, before the model does */
+  onResult(result: ToolResult): void
 }
 
 /**
@@ -39,67 +48,97 @@ interface Round {
  * again with the results. Usage and cost are of all rounds together. The model may change between rounds where one
  * fails: what it has found stays, its reasoning does not.
  */
-export async function streamWithTools(options: {
-  gateway: Gateway
-  request: AnswerRequest
-  tools: WorkspaceTools
-  /** hears of every result, before the model does */
-  onResult: (result: ToolResult) => void
-}): Promise<ToolAnswer> {
-  const { gateway, request, tools } = options
-  const rounds: Round[] = []
+export async function streamWithTools(options: ToolOptions): Promise<ToolAnswer> {
+  const steps: AnswerStep[] = []
   const attempts: Attempt[] = []
-  const ask = async (last: boolean) => {
+  const first = await ask({ ...options, steps, attempts, model: null })
+  return { model: first.model, attempts, steps, events: loop({ ...options, first, steps, attempts }) }
+}
+
+interface Progress extends ToolOptions {
+  steps: AnswerStep[]
+  attempts: Attempt[]
+}
+
+async function ask(options: Progress & { model: ModelRecord | null }): Promise<StreamedAnswer> {
+  const { gateway, request, tools, promptAfter, steps, attempts, model } = options
+  const last = steps.length === mostRounds - 1
+  const choice = model === null ? request.choice : goingOnWith(model, request.choice)
+  const [first, ...able] = choice.candidates.filter(({ capabilities }) => capabilities.tools)
+  const [plain, ...plainer] = choice.candidates.filter(({ capabilities }) => !capabilities.tools)
+  try {
+    if (first === undefined) throw new AppError('SERVICE_UNAVAILABLE', 'No model here can call tools')
     const answer = await gateway.stream({
       ...request,
-      // The notice stands before the first round only.
-      choice: rounds.length === 0 ? request.choice : { ...request.choice, notice: null, unavailable: [] },
+      choice: { ...choice, candidates: [first, ...able] },
       settings: {
         ...request.settings,
         tools: [...tools.definitions],
         toolChoice: { type: last ? 'none' : 'auto' },
       },
-      async prompt(model) {
-        const { prompt, ...rest } = await request.prompt(model)
-        return { ...rest, prompt: [...prompt, ...rounds.flatMap((round) => messagesOf(round, model))] }
-      },
+      prompt: (candidate) => promptAfter(steps, candidate),
+    })
+    attempts.push(...answer.attempts)
+    return answer
+  } catch (error) {
+    // An answer without tools is better than none, as long as nothing has been called.
+    if (plain === undefined || steps.length > 0 || request.signal.aborted) throw error
+    attempts.push(...attemptsOf(error))
+    const answer = await gateway.stream({
+      ...request,
+      choice: { ...choice, candidates: [plain, ...plainer], unavailable: [] },
     })
     attempts.push(...answer.attempts)
     return answer
   }
-  const first = await ask(false)
-  return { model: first.model, attempts, events: loop({ ...options, first, ask, rounds }) }
 }
 
-type Finished = Extract<AnswerEvent, { type: 'finished' }>
+/** What was tried before an answer failed. */
+export function attemptsOf(error: unknown): readonly Attempt[] {
+  return error instanceof AppError && 'attempts' in error ? (error.attempts as readonly Attempt[]) : []
+}
+
+/** The model that has begun goes on if it can; the notice stands before the first round only. */
+function goingOnWith(model: ModelRecord, choice: AnswerRequest['choice']): AnswerRequest['choice'] {
+  const others = choice.candidates.filter(({ key }) => key !== model.key)
+  return { ...choice, candidates: [model, ...others], notice: null, unavailable: [] }
+}
+
 type LastEvent = Extract<AnswerEvent, { type: 'finished' | 'failed' }>
 
-async function* loop(options: {
-  request: AnswerRequest
-  tools: WorkspaceTools
-  onResult: (result: ToolResult) => void
-  first: StreamedAnswer
-  ask: (last: boolean) => Promise<StreamedAnswer>
-  rounds: Round[]
-}): AsyncGenerator<AnswerEvent | ToolEvent, void, void> {
-  const { request, tools, onResult, ask, rounds } = options
+async function* loop(
+  options: Progress & { first: StreamedAnswer },
+): AsyncGenerator<AnswerEvent | ToolEvent, void, void> {
+  const { request, steps, attempts } = options
   const ends: LastEvent[] = []
   let answer = options.first
-  for (;;) {
-    const end = yield* untilEnd(answer.events)
-    ends.push(end)
-    const calls = end.type === 'finished' ? callsOf(end) : []
-    if (calls.length === 0 || rounds.length === mostRounds - 1) return yield total(end, ends)
-    const results: { call: ToolCall; result: ToolResult }[] = []
-    for (const [index, call] of calls.entries()) {
-      const result = index < mostCallsOfARound ? yield* runOne(call, { answer, tools, request }) : tooMany
-      onResult(result)
-      results.push({ call, result })
+  try {
+    for (;;) {
+      const end = yield* untilEnd(answer.events)
+      ends.push(end)
+      const calls = end.type === 'finished' ? callsOf(end) : []
+      if (end.type === 'finished') steps.push({ producer: answer.model.key, parts: end.parts, results: [] })
+      if (calls.length === 0 || steps.length === mostRounds) return yield total(end, ends)
+      const results = yield* runAll(calls, answer.model, options)
+      steps.splice(-1, 1, { ...(steps.at(-1) as AnswerStep), results })
+      const next = await ask({ ...options, model: answer.model })
+      if (next.model.key !== answer.model.key) yield { type: 'model-changed', model: next.model }
+      answer = next
     }
-    rounds.push({ producer: answer.model.key, parts: (end as Finished).parts, results })
-    answer = await ask(rounds.length === mostRounds - 1)
+  } catch (error) {
+    // What the rounds before have cost is told, however the answer ends.
+    if (request.signal.aborted && !(request.signal.reason instanceof AppError)) {
+      return yield total({ type: 'finished', finishReason: 'aborted', parts: [], ...nothingSpent }, ends)
+    }
+    const failure = request.signal.aborted ? request.signal.reason : error
+    if (!(failure instanceof AppError)) throw error
+    attempts.push(...attemptsOf(failure))
+    const finishReason = request.signal.aborted ? 'interrupted' : 'error'
+    yield total({ type: 'failed', finishReason, error: failure, ...nothingSpent }, ends)
   }
 }
+
+const nothingSpent = { usage: noUsage, cost: '0' }
 
 /** Passes an answer on up to its end, which is returned. Calls are shown when they are run. */
 async function* untilEnd(events: AsyncIterable<AnswerEvent>): AsyncGenerator<AnswerEvent, LastEvent, void> {
@@ -110,34 +149,37 @@ async function* untilEnd(events: AsyncIterable<AnswerEvent>): AsyncGenerator<Ans
   throw new Error('an answer had no end')
 }
 
-function callsOf({ finishReason, parts }: Finished): ToolCall[] {
+function callsOf({ finishReason, parts }: Extract<LastEvent, { type: 'finished' }>): ToolCall[] {
   if (finishReason !== 'tool-calls') return []
   return parts.flatMap((part) => (part.type === 'tool-call' ? [part.call] : []))
 }
 
-async function* runOne(
-  call: ToolCall,
-  { answer, tools, request }: { answer: StreamedAnswer; tools: WorkspaceTools; request: AnswerRequest },
-): AsyncGenerator<ToolEvent, ToolResult, void> {
-  const { id, name } = call
-  const { model } = answer
-  const input = inputOf(call)
-  const use = { id, name, input: isRecord(input) ? input : {} }
-  yield {
-    type: 'tool-use',
-    model,
-    use: { ...use, state: 'running', summary: null, result: null, ms: null },
+async function* runAll(
+  calls: readonly ToolCall[],
+  model: ModelRecord,
+  { tools, request, onResult }: ToolOptions,
+): AsyncGenerator<ToolEvent, StepResult[], void> {
+  const results: StepResult[] = []
+  for (const [index, call] of calls.entries()) {
+    const { id, name } = call
+    const input = inputOf(call)
+    const use = { id, name, input: isRecord(input) ? input : {} }
+    yield { type: 'tool-use', model, use: { ...use, ...running } }
+    const started = performance.now()
+    const result = index < mostCallsOfARound ? await tools.run({ name, input }, request.signal) : tooMany
+    onResult(result)
+    yield { type: 'tool-use', model, use: { ...use, ...shown(result, performance.now() - started) } }
+    results.push({ callId: id, ok: result.ok, text: result.text })
   }
-  const started = performance.now()
-  const result = await tools.run({ name, input }, request.signal)
-  const ended = {
-    state: result.ok ? ('done' as const) : ('failed' as const),
-    summary: result.summary,
-    result: result.text.slice(0, shownCharacters),
-    ms: Math.round(performance.now() - started),
-  }
-  yield { type: 'tool-use', model, use: { ...use, ...ended } }
-  return result
+  return results
+}
+
+const running = { state: 'running' as const, summary: null, result: null, ms: null }
+
+function shown({ ok, summary, text }: ToolResult, milliseconds: number) {
+  const state = ok ? ('done' as const) : ('failed' as const)
+  const result = text.slice(0, shownCharacters).toWellFormed()
+  return { state, summary, result, ms: Math.round(milliseconds) }
 }
 
 const tooMany: ToolResult = {
@@ -147,57 +189,11 @@ const tooMany: ToolResult = {
   passages: [],
 }
 
-/** What is no JSON is told to the model by the schema of its tool. */
-function inputOf({ input }: ToolCall): unknown {
-  try {
-    return input.trim() === '' ? {} : JSON.parse(input)
-  } catch {
-    return input
-  }
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
-/**
- * A round as the next model gets it. Reasoning and what a provider wants back go to the model that made them only:
- * another family would refuse the signature.
- */
-function messagesOf({ producer, parts, results }: Round, model: ModelRecord): LanguageModelV4Prompt {
-  const own = producer === model.key
-  const content: Extract<LanguageModelV4Message, { role: 'assistant' }>['content'] = []
-  for (const part of parts) {
-    if (part.type === 'text') content.push({ type: 'text', text: part.text })
-    else if (part.type === 'tool-call') content.push(toolCallPart(part.call, own))
-    else if (own) content.push({ type: 'reasoning', text: part.text, ...metadataOf(part.metadata) })
-  }
-  const answers = results.map(({ call, result }) => ({
-    type: 'tool-result' as const,
-    toolCallId: call.id,
-    toolName: call.name,
-    output: { type: result.ok ? ('text' as const) : ('error-text' as const), value: result.text },
-  }))
-  return [
-    { role: 'assistant', content },
-    { role: 'tool', content: answers },
-  ]
-}
-
-function toolCallPart(call: ToolCall, own: boolean) {
-  const { id: toolCallId, name: toolName, metadata } = call
-  const input = inputOf(call)
-  return { type: 'tool-call' as const, toolCallId, toolName, input, ...(own ? metadataOf(metadata) : {}) }
-}
-
-function metadataOf(metadata: ToolCall['metadata']) {
-  return metadata === undefined ? {} : { providerOptions: metadata }
-}
-
 function total<End extends LastEvent>(last: End, ends: readonly LastEvent[]): End {
+  const all = ends.includes(last) ? ends : [...ends, last]
   return {
     ...last,
-    usage: sumOfUsages(ends.map((end) => end.usage)),
-    cost: sumOfCosts(ends.map((end) => end.cost)),
+    usage: sumOfUsages(all.map((end) => end.usage)),
+    cost: sumOfCosts(all.map((end) => end.cost)),
   }
 }

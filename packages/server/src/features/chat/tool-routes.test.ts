@@ -1,5 +1,12 @@
 import type { LanguageModelV4CallOptions } from '@ai-sdk/provider'
-import { type Body, chatEnhanced, chatUnified, readChats, startChatStream } from '@atelier/contract'
+import {
+  type Body,
+  chatEnhanced,
+  chatUnified,
+  readChats,
+  startChatStream,
+  stopChatStream,
+} from '@atelier/contract'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import {
   type ChatDatabase,
@@ -180,6 +187,87 @@ describe('tools', () => {
     expect(other).not.toContain('signature')
     expect(resultsOf(lastAsked())).toHaveLength(1)
     expect(last).toMatchObject({ finishReason: 'stop' })
+  })
+
+  it('[TOOL5, CHAT3] chunks, usage and cost tell the model that goes on, and all that was asked', async () => {
+    rounds('tools', [text('One. '), call('list_files', {}), wantsTools])
+    const first = server.scripts.get('tools')
+    let asked = 0
+    server.scripts.set('tools', (options) => (asked++ === 0 && first ? first(options) : refusal()))
+    rounds('tools2', [text('Two.'), finish])
+    const { chunks, last } = await ask()
+    expect(chunks.flatMap((chunk) => ('content' in chunk ? [chunk.model] : []))).toEqual(['tools', 'tools2'])
+    expect(last).toMatchObject({
+      usage: { inputTokens: 120, cachedInputTokens: 80, outputTokens: 14 },
+      attempts: [
+        { model: 'tools', outcome: 'answered' },
+        {},
+        {},
+        {},
+        { model: 'tools2', outcome: 'answered' },
+      ],
+    })
+  })
+
+  it('[TOOL10] an answer that is stopped between calls tells what it has cost', async () => {
+    const calling = [text('One. '), call('list_files', {}), wantsTools]
+    let asked = 0
+    server.scripts.set('tools', async function* (options) {
+      if (asked++ === 0) return yield* calling
+      await new Promise((resolve) => options.abortSignal?.addEventListener('abort', resolve))
+    })
+    const body = { message: 'Which files?', model: 'tools', workspaceId, enableTools: true }
+    const stream = await server.client.stream(startChatStream, { body })
+    await expect.poll(() => asked, { timeout: 30_000 }).toBe(2)
+    const runId = stream.headers.get('x-run-id') ?? ''
+    await server.client.call(stopChatStream, { query: { runId } })
+    const { last } = await readAll(stream)
+    expect(last).toMatchObject({ finishReason: 'aborted', cost: '0.000134', usage: { outputTokens: 7 } })
+  })
+
+  it('[TOOL10] an answer whose model fails between calls names every attempt, and keeps what was called', async () => {
+    let asked = 0
+    const calling = [text('One. '), call('list_files', {}), wantsTools]
+    server.scripts.set('tools', async function* () {
+      if (asked++ > 0) yield* refusal()
+      yield* calling
+    })
+    server.scripts.set('tools2', refusal)
+    const body = { message: 'Which files?', model: 'tools', workspaceId, enableTools: true }
+    const { last, headers } = await readAll(await server.client.stream(startChatStream, { body }))
+    expect(last).toMatchObject({ done: true, finishReason: 'error', error: { code: 'PROVIDER_ERROR' } })
+    expect(last && 'attempts' in last ? last.attempts : []).toHaveLength(7)
+    const read = await server.client.call(readChats, { query: { chatId: headers.get('x-chat-id') ?? '' } })
+    expect(read).toMatchObject({ items: [{}, { content: 'One. ', answer: { tools: [{ state: 'done' }] } }] })
+  })
+
+  it('[TOOL6] a model without tools answers where none with them does', async () => {
+    await using plain = await startChatTestServer(database, { MODEL_FALLBACKS: 'tools=second' })
+    plain.scripts.set('tools', refusal)
+    const body = { message: 'Which files?', model: 'tools', enableTools: true, context: { workspaceId } }
+    const { headers, chunks, last } = await readAll(await plain.client.stream(chatEnhanced, { body }))
+    expect(headers.get('x-model-used')).toBe('second')
+    expect(headers.get('x-tools-enabled')).toBe('false')
+    expect(chunks[0]).toMatchObject({ model: 'second', toolsEnabled: false })
+    expect(plain.asked.at(-1)?.call.tools).toBeUndefined()
+    expect(last).toMatchObject({ finishReason: 'stop', attempts: [{}, {}, {}, { model: 'second' }] })
+  })
+
+  it('[TOOL11] results stand between the lines of the quotation, and leave room in a small window', async () => {
+    const word = 'word '.repeat(150)
+    server.retrieve = async () => ({ passages: [], relevanceScore: null })
+    rounds('tools-small', [call('grep', { query: word }), wantsTools])
+    await ask({ model: 'tools-small', message: 'Where is the word?' })
+    const { prompt } = lastAsked()
+    const system = JSON.stringify(prompt[0])
+    const boundary = /=== BEGIN ([0-9a-f]{32})/.exec(system)?.[1]
+    const texts = resultsOf(lastAsked()).map(({ output }) => ('value' in output ? String(output.value) : ''))
+    expect(texts).toHaveLength(7)
+    for (const one of texts)
+      expect(one).toMatch(new RegExp(`^=== BEGIN ${boundary}\n[^]*\n=== END ${boundary}$`))
+    expect(texts[0]).toContain('no more room for this result')
+    expect(texts.at(-1)).toContain('word word')
+    expect(JSON.stringify(prompt).length).toBeLessThan(4_000 * 4)
   })
 
   it.each([

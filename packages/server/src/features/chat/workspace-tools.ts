@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { AppError } from '../../base/app-error.ts'
 import type { WorkspaceScope } from '../../platform/identity/workspace-scope.ts'
 import type { ContextSource, FileSource, Passage } from './workspace-context.ts'
-import { formatPassage } from './workspace-material.ts'
+import { formatPassage, oneLine } from './workspace-material.ts'
 
 /** What the tools need of a workspace, beside its passages and files. */
 export interface ToolSources {
@@ -37,13 +37,20 @@ export interface WorkspaceTools {
 }
 
 /** Tokens of passages that one search gives, lines that one reading gives, and lines of lists. */
-const searchTokens = 4_000
+const mostSearchTokens = 4_000
 const mostLines = 400
 const mostEntries = 500
 const mostMatches = 100
 
+/** Files whose matching lines may be cited, of one grep. */
+const mostCitedFiles = 20
+
 /** Characters of one result; the rest is cut and said to be. */
 const mostCharacters = 40_000
+/** Part of a model's window that one result may take, and the window where nobody tells. */
+const resultShare = 0.15
+const smallestWindow = 8_192
+const charactersOfToken = 4
 
 const Path = z.string().max(4_096)
 const Line = z.number().int().min(1)
@@ -80,8 +87,14 @@ export function createWorkspaceTools(dependencies: {
   retrieval: ContextSource
   files: FileSource
   sources: ToolSources
+  /** tokens of the model that reads the results; null where nobody tells */
+  contextWindow: number | null
+  logger: { error(fields: object, message: string): void }
 }): WorkspaceTools {
-  const { scope, retrieval, files, sources } = dependencies
+  const { scope, retrieval, files, sources, contextWindow, logger } = dependencies
+  const window = (contextWindow ?? smallestWindow) * charactersOfToken
+  const longest = Math.min(mostCharacters, Math.floor(window * resultShare))
+  const searchTokens = Math.min(mostSearchTokens, Math.floor(longest / charactersOfToken))
 
   const handlers: { [Name in ToolName]: Handler<z.output<(typeof inputs)[Name]>> } = {
     async search_code({ query }) {
@@ -93,7 +106,7 @@ export function createWorkspaceTools(dependencies: {
 
     async list_files({ folder }) {
       const found = await sources.list(scope, { folder: cleaned(folder), limit: mostEntries + 1 })
-      const lines = found.slice(0, mostEntries).map(({ path, bytes }) => `${path} (${bytes})`)
+      const lines = found.slice(0, mostEntries).map(({ path, bytes }) => `${oneLine(path)} (${bytes})`)
       if (found.length > mostEntries) lines.push('… and more; name a folder')
       const text = lines.length === 0 ? 'There is no file.' : lines.join('\n')
       return { ok: true, text, summary: `${Math.min(found.length, mostEntries)} files`, passages: [] }
@@ -104,9 +117,11 @@ export function createWorkspaceTools(dependencies: {
       if (file === null) return failed(`There is no text file at ${path}.`)
       const lines = file.content.replace(/\r?\n$/, '').split('\n')
       if (start > lines.length) return failed(`${path} has ${lines.length} lines only.`)
-      const last = Math.min(lines.length, end ?? lines.length, start + mostLines - 1)
+      const wanted = lines.slice(start - 1, Math.min(end ?? lines.length, start + mostLines - 1))
+      const given = wanted.slice(0, Math.max(1, countFitting(wanted, longest)))
+      const last = start - 1 + given.length
       const { language, contentSha256 } = file
-      const content = lines.slice(start - 1, last).join('\n')
+      const content = given.join('\n')
       const passage = { path: file.path, startLine: start, endLine: last, content, language, contentSha256 }
       const rest = last < lines.length ? `\n(The file has ${lines.length} lines.)` : ''
       const text = `${formatPassage(passage, 1)}${rest}`
@@ -116,16 +131,33 @@ export function createWorkspaceTools(dependencies: {
     async grep({ query, folder, regex }, signal) {
       const asked = { query, path: cleaned(folder), regex, limit: mostMatches }
       const { matches, truncated } = await sources.grep(scope, asked, signal)
-      const lines = matches.map(({ path, line, text }) => `${path}:${line}: ${text}`)
+      const lines = matches.map(({ path, line, text }) => `${oneLine(path)}:${line}: ${oneLine(text)}`)
       if (truncated) lines.push('… and more')
       const text = lines.length === 0 ? 'No line matches.' : lines.join('\n')
       return {
         ok: true,
         text,
         summary: `${matches.length} lines${truncated ? ' and more' : ''}`,
-        passages: [],
+        passages: await matchedLines(matches),
       }
     },
+  }
+
+  /** What grep has shown, so that it may be cited. */
+  async function matchedLines(matches: readonly { path: string; line: number }[]): Promise<Passage[]> {
+    const byPath = [...Map.groupBy(matches, ({ path }) => path)].slice(0, mostCitedFiles)
+    const found = await Promise.all(
+      byPath.map(async ([path, lines]) => ({ lines, file: await files.readText(scope, path) })),
+    )
+    return found.flatMap(({ lines, file }) => {
+      if (file === null) return []
+      const all = file.content.split('\n')
+      const { path, language, contentSha256 } = file
+      return lines.map(({ line }) => {
+        const content = all[line - 1] ?? ''
+        return { path, startLine: line, endLine: line, content, language, contentSha256 }
+      })
+    })
   }
 
   async function runKnown<Name extends ToolName>(
@@ -141,7 +173,7 @@ export function createWorkspaceTools(dependencies: {
       return failed(`The input is not valid: ${issues.join('; ')}`)
     }
     // The schema of this very name has just been applied; TypeScript cannot follow that through the table.
-    return cut(await handlers[name](parsed.data as never, signal))
+    return cut(await handlers[name](parsed.data as never, signal), longest)
   }
 
   return {
@@ -152,7 +184,9 @@ export function createWorkspaceTools(dependencies: {
         return await runKnown(name, input, signal)
       } catch (error) {
         signal.throwIfAborted()
-        return failed(error instanceof AppError ? error.message : 'The tool failed.')
+        if (error instanceof AppError) return failed(error.message)
+        logger.error({ err: error, workspaceId: scope.workspaceId, tool: name }, 'a tool failed')
+        return failed('The tool failed.')
       }
     },
   }
@@ -174,6 +208,18 @@ function isToolName(name: string): name is ToolName {
   return Object.hasOwn(inputs, name)
 }
 
+/** Characters that a line costs beside its text: its number and the heading's share. */
+const lineOverhead = 10
+
+function countFitting(lines: readonly string[], characters: number): number {
+  let left = characters
+  const first = lines.findIndex((line) => {
+    left -= line.length + lineOverhead
+    return left < 0
+  })
+  return first === -1 ? lines.length : first
+}
+
 function cleaned(path: string): string {
   return path.replace(/^(\.?\/)+|^\.$|\/+$/g, '')
 }
@@ -182,7 +228,9 @@ function failed(text: string): ToolResult {
   return { ok: false, text, summary: text, passages: [] }
 }
 
-function cut(result: ToolResult): ToolResult {
-  if (result.text.length <= mostCharacters) return result
-  return { ...result, text: `${result.text.slice(0, mostCharacters)}\n… cut here` }
+/** No text of a file may be more than its model can take, nor more than a database can store. */
+function cut(result: ToolResult, longest: number): ToolResult {
+  const text = result.text.replaceAll('\0', '\uFFFD')
+  if (text.length <= longest) return { ...result, text }
+  return { ...result, text: `${text.slice(0, longest).toWellFormed()}\n… cut here` }
 }

@@ -83,6 +83,25 @@ export function createFilesStore({ database }: { database: Database }) {
         return { files: files.map(toFacts), folders: folders.map(({ folder }) => prefix + folder) }
       }),
 
+    /** Documents in a folder, or the one at `path`, that have a text in upper or lower case, by path. */
+    containing: (
+      scope: WorkspaceScope,
+      asked: { path: string; prefix: string; text: string; after: string; limit: number },
+    ): Promise<{ path: string; text: string }[]> =>
+      database.inWorkspace(scope, (transaction) =>
+        transaction
+          .selectFrom('documents')
+          .innerJoin('contents', 'contents.id', 'documents.content_id')
+          .select(['documents.path', 'contents.text'])
+          .where('documents.workspace_id', '=', scope.workspaceId)
+          .where(sql<boolean>`(starts_with(path, ${asked.prefix}) or path = ${asked.path})`)
+          .where(sql<boolean>`path collate "C" > ${asked.after}`)
+          .where(sql<boolean>`position(lower(${asked.text}::text) in lower(text)) > 0`)
+          .orderBy(sql`path collate "C"`)
+          .limit(asked.limit)
+          .execute(),
+      ),
+
     /** Those of `paths` that are documents, one of them at most. */
     anyOf: (scope: WorkspaceScope, paths: readonly string[]): Promise<string | null> =>
       database.inWorkspace(scope, async (transaction) => {

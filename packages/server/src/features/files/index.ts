@@ -17,6 +17,7 @@ import { createImportTarget, type ImportTarget } from './import-target.ts'
 import { createLiveDirectory } from './live-directory.ts'
 import { createLiveFiles } from './live-files.ts'
 import type { IndexingFacts } from './live-listing.ts'
+import { createLookIntoFiles, type LookIntoFiles } from './look-into-files.ts'
 import { createReindexer } from './reindex/reindexer.ts'
 import type { SearchDocuments } from './reindex/search-documents.ts'
 import { createSearchFiles, type SearchFiles } from './search-files.ts'
@@ -58,6 +59,8 @@ export interface FileParts extends AsyncDisposable {
   readonly changes: FileChanges
   readonly streams: FileStreams
   readonly search: SearchFiles
+  /** for the tools of a model */
+  readonly look: LookIntoFiles
   /** How far search is behind the directory of a workspace. */
   indexing(workspaceId: string): IndexState['changes']
   /** What changes in the directory of a workspace; ends when `signal` aborts. */
@@ -91,12 +94,14 @@ export function createFileParts(dependencies: FilePartsDependencies): FileParts 
       isPending: (path) => reindexer.isPending(scope.workspaceId, path),
     }),
   })
+  const search = createSearchFiles({ live })
   return {
     files: createWorkspaceFiles({ live, directory, documents: createFiles({ database, describeReason }) }),
     imports: createImportTarget({ live, reindexer, documents, nodeOf: directories.node }),
     changes: createFileChanges({ live, changed: reindexer.changed }),
     streams: createFileStreams({ live }),
-    search: createSearchFiles({ live }),
+    search,
+    look: createLookIntoFiles({ live, search, store }),
     indexing: (workspaceId) => reindexer.state(workspaceId),
     watch: reindexer.watch,
     [Symbol.asyncDispose]: () => reindexer[Symbol.asyncDispose](),

@@ -307,6 +307,8 @@ export interface ChatMessageTable {
   content: string
   /** an `AnswerFacts`, as `JSON.stringify` */
   answer: ColumnType<unknown, string | null, string | null>
+  /** an array of `AnswerStep`, as JSON */
+  steps: string | null
   created_at: TimestampWithDefault
 }
 
