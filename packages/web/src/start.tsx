@@ -3,6 +3,7 @@ import { QueryClientProvider } from '@tanstack/react-query'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { createConversationStores } from './chat/conversation-stores.ts'
+import { createDocumentStores } from './editing/document-stores.ts'
 import { createTabStores } from './files/tab-stores.ts'
 import { createConnectionMonitor } from './lib/connection.ts'
 import { createQueryClient } from './lib/query-client.ts'
@@ -36,6 +37,7 @@ function createServices(): Services {
     imports: createImportStores({ client, queryClient }),
     conversations: createConversationStores({ client, storage: localStorage }),
     tabs: createTabStores(localStorage),
+    documents: createDocumentStores({ client, queryClient, storage: localStorage }),
   }
 }
 

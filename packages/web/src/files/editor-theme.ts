@@ -25,6 +25,22 @@ export const editorTheme = EditorView.theme({
     padding: '0 4px',
   },
   '.cm-marked-line': { backgroundColor: 'var(--mark-line)', boxShadow: 'inset 2px 0 var(--mark-edge)' },
+  '.cm-activeLine': { backgroundColor: 'color-mix(in srgb, var(--hover) 55%, transparent)' },
+  '.cm-activeLineGutter': { backgroundColor: 'transparent', color: 'var(--text)' },
+  '.cm-activeLine.cm-marked-line': { backgroundColor: 'var(--mark-line)' },
+  '.cm-dialog, .cm-panel.cm-gotoLine': { padding: '6px 12px', fontFamily: 'var(--font)' },
+  '.cm-tooltip': {
+    backgroundColor: 'var(--raised)',
+    border: '1px solid var(--line-strong)',
+    borderRadius: 'var(--radius)',
+    color: 'var(--text)',
+  },
+  '.cm-tooltip.cm-tooltip-autocomplete > ul': { fontFamily: 'var(--mono)', maxHeight: '14em' },
+  '.cm-tooltip.cm-tooltip-autocomplete > ul > li': { padding: '2px 8px' },
+  '.cm-tooltip-autocomplete ul li[aria-selected]': {
+    backgroundColor: 'var(--active)',
+    color: 'var(--text)',
+  },
   '.cm-cursor': { borderLeftColor: 'var(--accent)' },
   '&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-selectionBackground': {
     background: 'var(--selection)',

@@ -1,26 +1,46 @@
 import { ApiError } from '@atelier/client'
 import type { FileContent } from '@atelier/contract'
-import { FileQuestion } from 'lucide-react'
+import { Download, FileQuestion } from 'lucide-react'
+import { useEffect } from 'react'
+import { versionOf } from '../editing/document-stores.ts'
+import { DocumentView } from '../editing/document-view.tsx'
+import { useCanEdit, useDocuments } from '../editing/use-documents.ts'
 import { formatBytes, formatCount } from '../lib/format.ts'
 import { useFile } from '../lib/queries.ts'
-import { useIde } from '../shell/use-ide.ts'
-import { CopyButton } from '../ui/copy-button.tsx'
+import { useStore } from '../lib/store.ts'
 import { ErrorNotice } from '../ui/error-notice.tsx'
 import { EmptyState, Loading } from '../ui/feedback.tsx'
-import { CodeView } from './code-view.tsx'
 import { Crumbs } from './crumbs.tsx'
 import { useWorkspaceFiles } from './file-tree-context.tsx'
 import styles from './files.module.css'
+import { rawHref } from './raw-href.ts'
 
-/** One file of the workspace, read-only. */
+/** One file of the workspace: text to edit, a picture, or what can be said about other bytes. */
 export function FileView({ workspaceId, path }: { workspaceId: string; path: string }) {
   const file = useFile(workspaceId, path)
+  const documents = useDocuments(workspaceId)
+  const canEdit = useCanEdit(workspaceId)
+  const edited = useStore(documents.edited, (paths) => paths.has(path))
   const { isFile, isPending } = useWorkspaceFiles()
+  const { data } = file
+  const isGone = isCode(file.error, 'NOT_FOUND')
+
+  useEffect(() => {
+    const document = documents.get(path)
+    if (isGone) document?.seen({ revision: null, text: null })
+    else if (data !== undefined) document?.seen(versionOf(data))
+  }, [data, isGone, documents, path])
+
+  const isText = data?.encoding === 'utf8' && !isGone
+  const document = isText ? documents.open(data) : edited ? documents.get(path) : undefined
+  if (document !== undefined) {
+    const size = isText ? data.size : null
+    return <DocumentView key={path} document={document} path={path} size={size} readOnly={!canEdit} />
+  }
   if (file.isPending) return <Loading label={`Reading ${path}`} />
-  if (file.isError) {
-    if (file.error instanceof ApiError && file.error.code === 'NOT_FOUND') {
-      return <MissingFile path={path} listed={isPending || isFile(path)} />
-    }
+  if (isGone) return <MissingFile path={path} listed={isPending || isFile(path)} />
+  if (isCode(file.error, 'PAYLOAD_TOO_LARGE')) return <LargeFile workspaceId={workspaceId} path={path} />
+  if (data === undefined) {
     return (
       <div className={styles.padded}>
         <ErrorNotice error={file.error} onRetry={() => void file.refetch()} />
@@ -30,25 +50,11 @@ export function FileView({ workspaceId, path }: { workspaceId: string; path: str
   return (
     <>
       <Crumbs path={path}>
-        <span>{formatBytes(file.data.size)}</span>
-        {file.data.encoding === 'utf8' && <CopyButton label="Copy the file" text={file.data.content} />}
+        <span>{formatBytes(data.size)}</span>
+        <DownloadLink workspaceId={workspaceId} path={path} />
       </Crumbs>
-      <FileBody file={file.data} />
+      <BinaryFile file={data} />
     </>
-  )
-}
-
-function FileBody({ file }: { file: FileContent }) {
-  const { location, go } = useIde()
-  if (file.encoding === 'base64') return <BinaryFile file={file} />
-  if (file.content === '') return <p className={styles.none}>This file is empty.</p>
-  return (
-    <CodeView
-      text={file.content}
-      fileName={file.path.slice(file.path.lastIndexOf('/') + 1)}
-      lines={location.lines}
-      onLines={(lines) => go({ lines }, { replace: true })}
-    />
   )
 }
 
@@ -80,6 +86,27 @@ function BinaryFile({ file }: { file: FileContent }) {
   )
 }
 
+function LargeFile({ workspaceId, path }: { workspaceId: string; path: string }) {
+  return (
+    <EmptyState
+      icon={FileQuestion}
+      title="Too large to open here"
+      actions={<DownloadLink workspaceId={workspaceId} path={path} />}
+    >
+      <p>“{path}” has more bytes than an editor in a browser takes. Open it in a terminal, or download it.</p>
+    </EmptyState>
+  )
+}
+
+function DownloadLink({ workspaceId, path }: { workspaceId: string; path: string }) {
+  return (
+    <a className={styles.download} href={rawHref(workspaceId, path)} download>
+      <Download size={14} aria-hidden />
+      Download
+    </a>
+  )
+}
+
 function MissingFile({ path, listed }: { path: string; listed: boolean }) {
   return (
     <EmptyState icon={FileQuestion} title="No such file">
@@ -90,4 +117,8 @@ function MissingFile({ path, listed }: { path: string; listed: boolean }) {
       </p>
     </EmptyState>
   )
+}
+
+function isCode(error: unknown, code: ApiError['code']): boolean {
+  return error instanceof ApiError && error.code === code
 }

@@ -1,5 +1,7 @@
 import { X } from 'lucide-react'
-import { type KeyboardEvent, useEffect, useRef } from 'react'
+import { type KeyboardEvent, useEffect, useRef, useState } from 'react'
+import { CloseEdited } from '../editing/close-edited.tsx'
+import { useDocuments } from '../editing/use-documents.ts'
 import { useServices } from '../lib/services.tsx'
 import { useStore } from '../lib/store.ts'
 import { useIde } from '../shell/use-ide.ts'
@@ -20,6 +22,9 @@ export function TabBar() {
   const store = useServices().tabs.of(ide.location.workspaceId)
   const { tabs } = useStore(store)
   const activeKey = useActiveTabKey()
+  const documents = useDocuments(ide.location.workspaceId)
+  const edited = useStore(documents.edited)
+  const [closing, setClosing] = useState<Tab | null>(null)
   const bar = useRef<HTMLDivElement>(null)
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: a new active tab comes into sight
@@ -35,7 +40,13 @@ export function TabBar() {
     else if (tab.kind === 'file') ide.openFile(tab.path)
     else ide.openScratch(tab.id)
   }
+  const isEdited = (tab: Tab) => tab.kind === 'file' && edited.has(tab.path)
   const close = (tab: Tab) => {
+    if (isEdited(tab)) return setClosing(tab)
+    if (tab.kind === 'file') documents.close(tab.path)
+    remove(tab)
+  }
+  const remove = (tab: Tab) => {
     const closed = closeTab(tabs, tabKey(tab))
     store.set({ tabs: closed.tabs, lastKey: closed.next && tabKey(closed.next) })
     if (tabKey(tab) === activeKey) show(closed.next)
@@ -52,47 +63,65 @@ export function TabBar() {
   }
 
   return (
-    <div ref={bar} className={styles.tabs} role="tablist" aria-label="Open files">
-      {tabs.map((tab) => {
-        const key = tabKey(tab)
-        const active = key === activeKey
-        const passing = tab.kind === 'file' && !tab.kept
-        return (
-          <div
-            key={key}
-            role="presentation"
-            className={classes(styles.tab, passing && styles.passing)}
-            data-active={active}
-            onAuxClick={(event) => event.button === 1 && close(tab)}
-          >
-            <button
-              type="button"
-              role="tab"
-              aria-selected={active}
-              aria-keyshortcuts="Delete"
-              tabIndex={active ? 0 : -1}
-              className={styles.tabName}
-              title={tab.kind === 'file' ? tab.path : 'Code from an answer'}
-              onClick={() => show(tab)}
-              onDoubleClick={() => store.set((current) => ({ ...current, tabs: keepTab(tabs, key) }))}
-              onKeyDown={(event) => onKeyDown(event, tab)}
+    <>
+      <div ref={bar} className={styles.tabs} role="tablist" aria-label="Open files">
+        {tabs.map((tab) => {
+          const key = tabKey(tab)
+          const active = key === activeKey
+          const passing = tab.kind === 'file' && !tab.kept
+          return (
+            <div
+              key={key}
+              role="presentation"
+              className={classes(styles.tab, passing && styles.passing)}
+              data-active={active}
+              data-edited={isEdited(tab)}
+              onAuxClick={(event) => event.button === 1 && close(tab)}
             >
-              <FileIcon name={tabTitle(tab)} />
-              <span>{tabTitle(tab)}</span>
-            </button>
-            <button
-              type="button"
-              tabIndex={-1}
-              aria-hidden
-              className={styles.tabClose}
-              title={`Close ${tabTitle(tab)} (Delete)`}
-              onClick={() => close(tab)}
-            >
-              <X size={14} aria-hidden />
-            </button>
-          </div>
-        )
-      })}
-    </div>
+              <button
+                type="button"
+                role="tab"
+                aria-selected={active}
+                aria-label={isEdited(tab) ? `${tabTitle(tab)}, not saved` : undefined}
+                aria-keyshortcuts="Delete"
+                tabIndex={active ? 0 : -1}
+                className={styles.tabName}
+                title={tab.kind === 'file' ? tab.path : 'Code from an answer'}
+                onClick={() => show(tab)}
+                onDoubleClick={() => store.set((current) => ({ ...current, tabs: keepTab(tabs, key) }))}
+                onKeyDown={(event) => onKeyDown(event, tab)}
+              >
+                <FileIcon name={tabTitle(tab)} />
+                <span>{tabTitle(tab)}</span>
+              </button>
+              <button
+                type="button"
+                tabIndex={-1}
+                aria-hidden
+                className={styles.tabClose}
+                title={`Close ${tabTitle(tab)} (Delete)`}
+                onClick={() => close(tab)}
+              >
+                <X size={14} aria-hidden />
+                <span className={styles.editedDot} />
+              </button>
+            </div>
+          )
+        })}
+      </div>
+      {closing?.kind === 'file' && (
+        <CloseEdited
+          path={closing.path}
+          onCancel={() => {
+            setClosing(null)
+            show(closing)
+          }}
+          onClosed={() => {
+            setClosing(null)
+            remove(closing)
+          }}
+        />
+      )}
+    </>
   )
 }

@@ -2,6 +2,7 @@ import type { Client } from '@atelier/client'
 import type { QueryClient } from '@tanstack/react-query'
 import { createContext, type ReactNode, useContext } from 'react'
 import type { ConversationStores } from '../chat/conversation-stores.ts'
+import type { DocumentStores } from '../editing/document-stores.ts'
 import type { TabStores } from '../files/tab-stores.ts'
 import type { LayoutStore } from '../shell/layout-store.ts'
 import type { ToastStore } from '../ui/toast-store.ts'
@@ -21,6 +22,7 @@ export interface Services {
   imports: ImportStores
   conversations: ConversationStores
   tabs: TabStores
+  documents: DocumentStores
 }
 
 const ServicesContext = createContext<Services | null>(null)

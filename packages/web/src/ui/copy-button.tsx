@@ -8,7 +8,8 @@ const tickMs = 1_600
 
 export interface CopyButtonProps {
   label: string
-  text: string
+  /** a function where the text is made only when it is asked for */
+  text: string | (() => string)
   /** shown beside the icon, e.g. the id that is copied */
   caption?: string
 }
@@ -34,14 +35,17 @@ export function CopyButton({ label, text, caption }: CopyButtonProps) {
 }
 
 /** Copies to the clipboard; `copied` holds for a moment after. */
-export function useCopy(text: string): { copied: boolean; copy: () => void } {
+export function useCopy(text: string | (() => string)): { copied: boolean; copy: () => void } {
   const [copied, setCopied] = useState(false)
   useEffect(() => {
     if (!copied) return
     const timer = setTimeout(() => setCopied(false), tickMs)
     return () => clearTimeout(timer)
   }, [copied])
-  return { copied, copy: () => void copyText(text).then(() => setCopied(true)) }
+  return {
+    copied,
+    copy: () => void copyText(typeof text === 'string' ? text : text()).then(() => setCopied(true)),
+  }
 }
 
 /** `navigator.clipboard` exists under TLS and on localhost only; a home server over plain HTTP needs the old way. */
