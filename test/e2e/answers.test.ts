@@ -92,8 +92,9 @@ describe.skipIf(browser === null)('answers of language models in a real browser'
     expect(last?.protocol).toBe('anthropic')
     expect(JSON.stringify(last?.body)).toContain('Where are streams read?')
     await page.reload()
-    await page.getByText('And what did I ask before?', { exact: true }).waitFor()
-    await page.getByText('Where are streams read?', { exact: true }).waitFor()
+    for (const question of ['And what did I ask before?', 'Where are streams read?']) {
+      await page.getByRole('article').getByText(question, { exact: true }).waitFor()
+    }
   })
 
   test('[PAGE7] a cut answer keeps what came, says so, and can be asked again', async () => {

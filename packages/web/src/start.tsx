@@ -2,6 +2,8 @@ import { createClient } from '@atelier/client'
 import { QueryClientProvider } from '@tanstack/react-query'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
+import { createChatSessions } from './chat/chat-sessions.ts'
+import { showStoredChat } from './chat/show-stored-chat.ts'
 import { createConversationStores } from './chat/conversation-stores.ts'
 import { createDocumentStores } from './editing/document-stores.ts'
 import { createTabStores } from './files/tab-stores.ts'
@@ -35,7 +37,7 @@ function createServices(): Services {
     layout: createLayoutStore(localStorage),
     toasts: createToastStore(),
     imports: createImportStores({ client, queryClient }),
-    conversations: createConversationStores({ client, storage: localStorage }),
+    chats: createChatSessions({ client, queryClient, storage: localStorage, onStored: showStoredChat }),
     tabs: createTabStores(localStorage),
     documents: createDocumentStores({ client, queryClient, storage: localStorage }),
   }

@@ -1,5 +1,5 @@
-import type { Turn } from './conversation.ts'
 import { splitMarkdownBlocks } from './markdown-blocks.ts'
+import type { Turn } from './turn.ts'
 
 /** Reads the arriving answer out, one finished block at a time: a live region of every chunk would stutter. */
 export function AnswerAnnouncer({ turn }: { turn: Turn | undefined }) {
@@ -10,17 +10,19 @@ export function AnswerAnnouncer({ turn }: { turn: Turn | undefined }) {
   )
 }
 
-function announcementOf({ outcome, text }: Turn): string {
+function announcementOf({ outcome, text, tools }: Turn): string {
   const blocks = splitMarkdownBlocks(text)
   switch (outcome.state) {
     case 'streaming':
-      return blocks.length < 2 ? 'The answer is arriving.' : plain(blocks.at(-2) ?? '')
+      if (blocks.length >= 2) return plain(blocks.at(-2) ?? '')
+      return tools.at(-1)?.state === 'running' ? 'The model looks into the code.' : 'The answer is arriving.'
     case 'done':
       if (outcome.finishReason === 'aborted') return 'The answer was stopped.'
       return `${plain(blocks.at(-1) ?? '')} End of the answer.`
     case 'stopped':
       return 'The answer was stopped.'
     case 'failed':
+    case 'missing':
       return ''
   }
 }

@@ -1,12 +1,16 @@
-import { RotateCw } from 'lucide-react'
+import type { Usage } from '@atelier/contract'
+import { ChevronRight, RotateCw } from 'lucide-react'
+import { Link } from 'wouter'
 import { formatMoney, formatNumber } from '../lib/format.ts'
 import { useModels } from '../lib/queries.ts'
 import { IconButton } from '../ui/button.tsx'
 import { CopyButton } from '../ui/copy-button.tsx'
 import { Badge } from '../ui/feedback.tsx'
+import { AttemptList } from './attempt-list.tsx'
+import { fallbackWords, hasFailures } from './attempt-words.ts'
 import styles from './chat.module.css'
-import type { Outcome, Turn } from './conversation.ts'
-import { modelName } from './model-choice.ts'
+import { localModelKey, modelName } from './model-choice.ts'
+import type { Outcome, Turn } from './turn.ts'
 
 interface AnswerFooterProps {
   turn: Turn
@@ -14,38 +18,59 @@ interface AnswerFooterProps {
   onRetry: (() => void) | undefined
 }
 
-/** Who answered, from how much, for how much. */
+/** Who answered, from how much, for how much; and who could not. */
 export function AnswerFooter({ turn, outcome, onRetry }: AnswerFooterProps) {
   const { data: catalog } = useModels()
-  const { usage, cost, relevance, finishReason } = outcome
+  const { usage, cost, ragContext, finishReason, attempts } = outcome
   const model = turn.answeredBy?.model ?? turn.askedModel
-  const input = usage.inputTokens + usage.cachedInputTokens + usage.cacheWriteTokens
-  const output = usage.outputTokens + usage.reasoningTokens
-  const about = usage.estimated ? '≈ ' : ''
   return (
     <footer className={styles.answerFoot}>
-      <span title={turn.answeredBy?.provider}>{modelName(catalog, model)}</span>
-      {model !== turn.askedModel && (
-        <Badge tone="warn" title={`${modelName(catalog, turn.askedModel)} was asked and could not answer`}>
-          in place of {modelName(catalog, turn.askedModel)}
-        </Badge>
+      {model !== null && <span title={turn.answeredBy?.provider}>{modelName(catalog, model)}</span>}
+      {usage !== null && (
+        <>
+          <TokenCounts usage={usage} />
+          <span title={cost === null ? 'Nobody has told the price of this model' : `$${cost}`}>
+            {cost === null ? 'unknown price' : formatMoney(cost)}
+          </span>
+        </>
       )}
-      <span title={usage.estimated ? 'Estimated: the provider did not report' : 'As the provider reported'}>
-        {about}
-        {formatNumber(input)} in, {formatNumber(output)} out
-      </span>
-      <span>{cost === null ? 'unknown price' : formatMoney(cost)}</span>
-      {relevance !== null && (
-        <span title="How close the passages that were found are to the question">{relevance} relevance</span>
+      {ragContext?.relevanceScore != null && (
+        <span title="How close the passages that were found are to the question">
+          {ragContext.relevanceScore} relevance
+        </span>
       )}
       {finishReason === 'length' && <Badge tone="warn">cut at the length limit</Badge>}
       {finishReason === 'content-filter' && <Badge tone="warn">stopped by the provider’s filter</Badge>}
+      {finishReason === 'tool-calls' && <Badge tone="warn">ended while it still wanted to look</Badge>}
+      {model === localModelKey && <Link href="/settings/providers">Connect a language model</Link>}
       <span className={styles.answerActions}>
         <CopyButton label="Copy answer" text={turn.text} />
         {onRetry !== undefined && (
           <IconButton icon={RotateCw} label="Ask again" side="left" size={14} onClick={onRetry} />
         )}
       </span>
+      {hasFailures(attempts) && (
+        <details className={styles.fallback}>
+          <summary>
+            <ChevronRight size={12} aria-hidden className={styles.fold} />
+            {fallbackWords(catalog, attempts) ?? 'after repeated attempts'}
+          </summary>
+          <AttemptList attempts={attempts} />
+        </details>
+      )}
     </footer>
+  )
+}
+
+function TokenCounts({ usage }: { usage: Usage }) {
+  const input = usage.inputTokens + usage.cachedInputTokens + usage.cacheWriteTokens
+  const output = usage.outputTokens + usage.reasoningTokens
+  const of = (count: number, what: string) => (count > 0 ? ` (${formatNumber(count)} ${what})` : '')
+  return (
+    <span title={usage.estimated ? 'Estimated: the provider did not report' : 'As the provider reported'}>
+      {usage.estimated && '≈ '}
+      {formatNumber(input)} in{of(usage.cachedInputTokens, 'cached')}, {formatNumber(output)} out
+      {of(usage.reasoningTokens, 'reasoning')}
+    </span>
   )
 }

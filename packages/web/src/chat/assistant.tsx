@@ -1,60 +1,81 @@
-import { ArrowDown, MessageSquareText, SquarePen, X } from 'lucide-react'
+import { ArrowDown } from 'lucide-react'
 import { useEffect, useEffectEvent, useState } from 'react'
-import { useWorkspaceFiles } from '../files/file-tree-context.tsx'
 import { useModels, useUser } from '../lib/queries.ts'
 import { useServices } from '../lib/services.tsx'
 import { useStore } from '../lib/store.ts'
-import { PanelHeader } from '../shell/panel-header.tsx'
 import { useIde } from '../shell/use-ide.ts'
-import { Button, IconButton } from '../ui/button.tsx'
-import { EmptyState } from '../ui/feedback.tsx'
 import { AnswerAnnouncer } from './answer-announcer.tsx'
+import { AssistantHeader } from './assistant-header.tsx'
 import styles from './chat.module.css'
+import { ChatHistory } from './chat-history.tsx'
 import type { ChatSession } from './chat-session.ts'
 import { Composer } from './composer.tsx'
-import type { Turn } from './conversation.ts'
-import { LocalNotice } from './local-notice.tsx'
-import { localModelKey, modelToAsk } from './model-choice.ts'
-import { preloadAnswerMarkdown, TurnView } from './turn-view.tsx'
+import { modelToAsk } from './model-choice.ts'
+import { Transcript } from './transcript.tsx'
+import type { Turn } from './turn.ts'
+import { preloadAnswerMarkdown } from './turn-view.tsx'
 import { useStickToBottom } from './use-stick-to-bottom.ts'
 
+/** The conversation that the address names. */
 export function useChatSession(): ChatSession {
-  const { conversations } = useServices()
-  return conversations.of(useUser().id, useIde().location.workspaceId)
+  const { chats } = useServices()
+  const { workspaceId, chat } = useIde().location
+  return chats.of({ userId: useUser().id, workspaceId, chatId: chat })
 }
 
-/** The conversation about a workspace. */
+/** The conversation about a workspace, and the list of those before it. */
 export function Assistant({ onClose }: { onClose?: () => void }) {
   const session = useChatSession()
-  const { turns, model: chosen } = useStore(session.store)
+  const { showChat } = useIde()
+  const [listed, setListed] = useState(false)
+  useEffect(preloadAnswerMarkdown, [])
+  useFreshness(session)
+  const show = (chatId: string | null) => {
+    setListed(false)
+    showChat(chatId)
+  }
+  return (
+    <section className={styles.assistant} aria-label="Assistant">
+      <AssistantHeader
+        session={session}
+        listed={listed}
+        onList={() => setListed(!listed)}
+        onShow={show}
+        {...(onClose ? { onClose } : {})}
+      />
+      {listed ? (
+        <ChatHistory onShow={show} />
+      ) : (
+        <Conversation session={session} onHistory={() => setListed(true)} />
+      )}
+    </section>
+  )
+}
+
+function Conversation({ session, onHistory }: { session: ChatSession; onHistory: () => void }) {
+  const { chats } = useServices()
+  const { turns, reading } = useStore(session.store)
   const { data: catalog } = useModels()
+  const chosen = useStore(chats.model)
   const { scroller, content, atEnd, toEnd, toElement } = useStickToBottom()
   const model = modelToAsk(catalog, chosen)
-  useEffect(preloadAnswerMarkdown, [])
   const last = turns.at(-1)
   useFromItsBeginning(last, () => toElement('article:last-of-type'))
-  const busy = last?.outcome.state === 'streaming'
-  const ask = (question: string, files: string[]) => {
+  const ask = (question: string, files: readonly string[]) => {
     toEnd()
     void session.ask({ question, files, model })
   }
-  const retry = () => void session.retry(model)
   return (
-    <section className={styles.assistant} aria-label="Assistant">
-      <PanelHeader title="Assistant">
-        <NewChat session={session} disabled={turns.length === 0} />
-        {onClose !== undefined && (
-          <IconButton icon={X} label="Close the assistant" side="left" onClick={onClose} />
-        )}
-      </PanelHeader>
+    <>
       <div className={styles.view}>
         <div ref={scroller} className={styles.scroller}>
           <div ref={content} className={styles.turns}>
-            {turns.length === 0 && <FirstQuestion onAsk={(question) => ask(question, [])} />}
-            {turns.map((turn) => (
-              <TurnView key={turn.id} turn={turn} onRetry={turn === last && !busy ? retry : undefined} />
-            ))}
-            {last?.outcome.state === 'done' && last.answeredBy?.model === localModelKey && <LocalNotice />}
+            <Transcript
+              session={session}
+              onAsk={(question) => ask(question, [])}
+              onRetry={() => void session.retry(model)}
+              onHistory={onHistory}
+            />
           </div>
         </div>
         {!atEnd && (
@@ -68,13 +89,24 @@ export function Assistant({ onClose }: { onClose?: () => void }) {
       <Composer
         draft={session.draft}
         model={model}
-        busy={busy}
-        onModel={session.setModel}
+        busy={last?.outcome.state === 'streaming'}
+        disabled={reading.state !== 'read'}
+        onModel={(key) => chats.model.set(key)}
         onAsk={ask}
         onStop={() => void session.stop()}
       />
-    </section>
+    </>
   )
+}
+
+/** Reads a conversation again when one comes back to it: it may have gone on in another window. */
+function useFreshness(session: ChatSession): void {
+  useEffect(() => {
+    const read = () => void (document.visibilityState === 'visible' && session.read())
+    read()
+    document.addEventListener('visibilitychange', read)
+    return () => document.removeEventListener('visibilitychange', read)
+  }, [session])
 }
 
 /** An answer that came faster than this was not read while it arrived, in milliseconds. */
@@ -94,43 +126,4 @@ function useFromItsBeginning(turn: Turn | undefined, show: () => void): void {
     const frame = requestAnimationFrame(() => showNow())
     return () => cancelAnimationFrame(frame)
   }, [ended, askedAt])
-}
-
-function NewChat({ session, disabled }: { session: ChatSession; disabled: boolean }) {
-  const { toasts } = useServices()
-  const clear = () => {
-    const former = session.clear()
-    toasts.show({
-      text: 'A new chat has begun',
-      action: { label: 'Undo', run: () => session.restore(former) },
-    })
-    document.getElementById('question')?.focus()
-  }
-  return <IconButton icon={SquarePen} label="New chat" side="left" disabled={disabled} onClick={clear} />
-}
-
-const firstQuestions = ['What does this project do?', 'Where does it start?', 'How are errors handled?']
-
-function FirstQuestion({ onAsk }: { onAsk: (question: string) => void }) {
-  const { tree } = useWorkspaceFiles()
-  if (tree.files.length === 0) {
-    return (
-      <EmptyState icon={MessageSquareText} title="Ask about your code">
-        <p>Import a project first: answers come from its files and point at their lines.</p>
-      </EmptyState>
-    )
-  }
-  return (
-    <EmptyState
-      icon={MessageSquareText}
-      title="Ask about your code"
-      actions={firstQuestions.map((question) => (
-        <Button key={question} onClick={() => onAsk(question)}>
-          {question}
-        </Button>
-      ))}
-    >
-      <p>Answers come from the files of this workspace and point at their lines.</p>
-    </EmptyState>
-  )
 }

@@ -1,12 +1,13 @@
 import { SquareArrowOutUpRight } from 'lucide-react'
 import { useWorkspaceFiles } from '../files/file-tree-context.tsx'
+import { newId } from '../lib/new-id.ts'
 import { useServices } from '../lib/services.tsx'
 import { useIde } from '../shell/use-ide.ts'
 import { IconButton } from '../ui/button.tsx'
 import { CopyButton } from '../ui/copy-button.tsx'
 import { HighlightedCode } from '../ui/highlighted-code.tsx'
 import styles from './chat.module.css'
-import { newId } from './conversation-stores.ts'
+
 import { createPathResolver, type Place, splitPlaces } from './places.ts'
 
 export interface CodeBlockProps {

@@ -10,17 +10,19 @@ export interface ComposerProps {
   draft: Store<string>
   model: string
   busy: boolean
+  /** the conversation is not read yet */
+  disabled: boolean
   onModel: (key: string) => void
-  onAsk: (question: string, files: string[]) => void
+  onAsk: (question: string, files: readonly string[]) => void
   onStop: () => void
 }
 
 /** Where the question is written. Enter asks, Shift-Enter makes a line. */
-export function Composer({ draft, model, busy, onModel, onAsk, onStop }: ComposerProps) {
+export function Composer({ draft, model, busy, disabled, onModel, onAsk, onStop }: ComposerProps) {
   const { location } = useIde()
   const text = useStore(draft)
   const [files, setFiles] = useState<string[]>([])
-  const canSend = text.trim() !== '' && !busy
+  const canSend = text.trim() !== '' && !busy && !disabled
   const openFile = location.file
   const canAttach = openFile !== null && !files.includes(openFile)
 

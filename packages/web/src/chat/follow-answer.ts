@@ -4,17 +4,18 @@ import {
   type ChatDone,
   type ChatFailed,
   type ChatStreamEvent,
+  type ChatToolUse,
   resumeChatStream,
 } from '@atelier/contract'
-import type { Outcome } from './conversation.ts'
+import type { Outcome } from './turn.ts'
 
 export interface FollowAnswerOptions {
   client: Client
   /** opens the stream for the first time */
   open: () => Promise<EventStream<ChatStreamEvent>>
-  /** told which run it is, as soon as the server says so */
-  onRun: (runId: string) => void
-  onChunk: (chunk: ChatChunk) => void
+  /** told which run of which chat it is, as soon as the server says so */
+  onHeaders: (headers: Headers) => void
+  onEvent: (event: ChatChunk | ChatToolUse) => void
   signal: AbortSignal
   wait: (milliseconds: number) => Promise<void>
 }
@@ -39,10 +40,10 @@ export async function followAnswer(options: FollowAnswerOptions): Promise<Outcom
       const { headers, events } = await open()
       requestId = headers.get('x-request-id')
       runId ??= headers.get('x-run-id')
-      if (runId !== null) options.onRun(runId)
+      options.onHeaders(headers)
       for await (const { event, lastEventId: id } of events) {
-        if (isLast(event)) return outcomeOf(event, requestId)
-        if ('content' in event) options.onChunk(event)
+        if ('done' in event) return outcomeOf(event, requestId)
+        options.onEvent(event)
         lastEventId = Number(id) || lastEventId
         resumes = 0
       }
@@ -50,9 +51,7 @@ export async function followAnswer(options: FollowAnswerOptions): Promise<Outcom
       if (signal.aborted) return { state: 'stopped' }
       failure = error
     }
-    if (runId === null || !isLost(failure) || resumes >= mostResumes) {
-      return failure === null ? interrupted(requestId) : failed(failure)
-    }
+    if (runId === null || !isLost(failure) || resumes >= mostResumes) return failed(failure, requestId)
     await wait(resumeMs)
     if (signal.aborted) return { state: 'stopped' }
     const query = { runId, lastEventId }
@@ -66,38 +65,30 @@ function isLost(failure: unknown): boolean {
   return failure instanceof ApiError && (failure.code === 'NETWORK_ERROR' || failure.status >= 502)
 }
 
-function isLast(event: ChatStreamEvent): event is ChatDone | ChatFailed {
-  return 'done' in event
-}
-
 function outcomeOf(event: ChatDone | ChatFailed, requestId: string | null): Outcome {
   if ('error' in event) {
-    const { code, message } = event.error
-    return { state: 'failed', code, message, requestId, retryAfterSeconds: null }
+    const { error, attempts, finishReason } = event
+    const facts = { ...error, status: 0, requestId: requestId ?? undefined }
+    const interrupted = finishReason === 'interrupted'
+    return { state: 'failed', interrupted, error: new ApiError(facts), attempts }
   }
-  const { finishReason, usage, cost, runId, ragContext, citations } = event
-  return {
-    state: 'done',
-    finishReason,
-    usage,
-    cost,
-    runId,
-    relevance: ragContext?.relevanceScore ?? null,
-    citations,
-  }
+  const { finishReason, usage, cost, ragContext, citations, attempts } = event
+  return { state: 'done', finishReason, usage, cost, ragContext, citations, attempts }
 }
 
-/** A stream that ends without its last chunk is never shown as a whole answer. */
-function interrupted(requestId: string | null): Outcome {
-  const message = 'The answer broke off before its end'
-  return { state: 'failed', code: 'INTERRUPTED', message, requestId, retryAfterSeconds: null }
-}
-
-function failed(error: unknown): Outcome {
-  if (error instanceof ApiError) {
-    const { code, message, requestId = null, retryAfterSeconds = null } = error
-    return { state: 'failed', code, message, requestId, retryAfterSeconds }
+/** `null`: the stream ended without its last chunk, which is never shown as a whole answer. */
+function failed(failure: unknown, requestId: string | null): Outcome {
+  if (failure instanceof ApiError) {
+    return { state: 'failed', interrupted: false, error: failure, attempts: [] }
   }
-  const message = error instanceof Error ? error.message : String(error)
-  return { state: 'failed', code: 'BAD_ANSWER', message, requestId: null, retryAfterSeconds: null }
+  const message =
+    failure === null ? 'The connection ended' : failure instanceof Error ? failure.message : String(failure)
+  const error = new ApiError({
+    code: 'BAD_ANSWER',
+    status: 0,
+    message,
+    requestId: requestId ?? undefined,
+    cause: failure,
+  })
+  return { state: 'failed', interrupted: failure === null, error, attempts: [] }
 }

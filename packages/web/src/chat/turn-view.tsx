@@ -1,13 +1,12 @@
-import { ApiError } from '@atelier/client'
-import type { ErrorCode } from '@atelier/contract'
-import { FileText, RotateCw } from 'lucide-react'
-import { lazy, memo, Suspense, useState } from 'react'
+import { ChevronRight, FileText, RotateCw, SearchX } from 'lucide-react'
+import { lazy, memo, Suspense } from 'react'
 import { Button } from '../ui/button.tsx'
-import { ErrorNotice } from '../ui/error-notice.tsx'
+import { AnswerFailure } from './answer-failure.tsx'
 import { AnswerFooter } from './answer-footer.tsx'
+import { AnswerSources } from './answer-sources.tsx'
 import styles from './chat.module.css'
-import { CitationChip } from './citation-chip.tsx'
-import type { Outcome, Turn } from './conversation.ts'
+import { ToolRows } from './tool-rows.tsx'
+import type { Outcome, Turn } from './turn.ts'
 
 /** Markdown is a fifth of the page's code, and a workspace without a chat does not need it. */
 const AnswerMarkdown = lazy(() =>
@@ -24,112 +23,103 @@ export interface TurnViewProps {
   turn: Turn
   /** the last turn can be asked again */
   onRetry: (() => void) | undefined
+  /** the same question was asked again: this answer is folded away */
+  superseded: boolean
 }
 
 /** A question and its answer. */
-export const TurnView = memo(function TurnView({ turn, onRetry }: TurnViewProps) {
-  const { outcome, text } = turn
+export const TurnView = memo(function TurnView({ turn, onRetry, superseded }: TurnViewProps) {
+  if (superseded) {
+    return (
+      <details className={styles.superseded}>
+        <summary>
+          <ChevronRight size={12} aria-hidden className={styles.fold} />
+          {isStopped(turn.outcome) ? 'An earlier answer was stopped' : 'An earlier answer failed'}
+        </summary>
+        <Answer turn={turn} onRetry={undefined} />
+      </details>
+    )
+  }
   return (
     <article className={styles.turn}>
-      <div className={styles.question}>
-        <h3 className="visually-hidden">You asked</h3>
-        <p>{turn.question}</p>
-        {turn.files.length > 0 && (
-          <ul>
-            {turn.files.map((file) => (
-              <li key={file}>
-                <FileText size={12} aria-hidden />
-                {file}
-              </li>
-            ))}
-          </ul>
-        )}
-      </div>
-      <div className={styles.answer}>
-        <h3 className="visually-hidden">Answer</h3>
-        {text !== '' && (
-          <Suspense fallback={<p className={styles.plain}>{text}</p>}>
-            <AnswerMarkdown text={text} />
-          </Suspense>
-        )}
-        {outcome.state === 'streaming' && <Arriving hasText={text !== ''} />}
-        {outcome.state === 'done' && <Sources citations={outcome.citations} />}
-        {outcome.state === 'failed' && <Failure outcome={outcome} hasText={text !== ''} onRetry={onRetry} />}
-        {isStopped(outcome) && (
-          <div className={styles.stopped}>
-            You stopped this answer.
-            {onRetry !== undefined && (
-              <Button variant="quiet" icon={RotateCw} onClick={onRetry}>
-                Ask again
-              </Button>
-            )}
-          </div>
-        )}
-        {outcome.state === 'done' && <AnswerFooter turn={turn} outcome={outcome} onRetry={onRetry} />}
-      </div>
+      {turn.question !== null && <Question question={turn.question} files={turn.files} />}
+      <Answer turn={turn} onRetry={onRetry} />
     </article>
   )
 })
+
+function Question({ question, files }: { question: string; files: readonly string[] }) {
+  return (
+    <div className={styles.question}>
+      <h3 className="visually-hidden">You asked</h3>
+      <p>{question}</p>
+      {files.length > 0 && (
+        <ul>
+          {files.map((file) => (
+            <li key={file}>
+              <FileText size={12} aria-hidden />
+              {file}
+            </li>
+          ))}
+        </ul>
+      )}
+    </div>
+  )
+}
+
+function Answer({ turn, onRetry }: Pick<TurnViewProps, 'turn' | 'onRetry'>) {
+  const { outcome, text, tools } = turn
+  const retry = onRetry !== undefined && (
+    <Button variant="quiet" icon={RotateCw} onClick={onRetry}>
+      Ask again
+    </Button>
+  )
+  return (
+    <div className={styles.answer}>
+      <h3 className="visually-hidden">Answer</h3>
+      <ToolRows tools={tools} />
+      {text !== '' && (
+        <Suspense fallback={<p className={styles.plain}>{text}</p>}>
+          <AnswerMarkdown text={text} />
+        </Suspense>
+      )}
+      {outcome.state === 'streaming' && <Arriving hasText={text !== ''} stopping={outcome.stopping} />}
+      {outcome.state === 'done' && outcome.ragContext?.status === 'unavailable' && <WithoutCode />}
+      {outcome.state === 'done' && <AnswerSources citations={outcome.citations} />}
+      {outcome.state === 'failed' && (
+        <AnswerFailure outcome={outcome} hasText={text !== ''} onRetry={onRetry} />
+      )}
+      {isStopped(outcome) && <div className={styles.stopped}>You stopped this answer.{retry}</div>}
+      {outcome.state === 'missing' && <div className={styles.stopped}>This has no answer.{retry}</div>}
+      {outcome.state === 'done' && <AnswerFooter turn={turn} outcome={outcome} onRetry={onRetry} />}
+    </div>
+  )
+}
 
 /** Stopped at the server, which then tells what was used; or only here, where it could not be reached. */
 function isStopped(outcome: Outcome): boolean {
   return outcome.state === 'stopped' || (outcome.state === 'done' && outcome.finishReason === 'aborted')
 }
 
-function Arriving({ hasText }: { hasText: boolean }) {
+/** Whether it has no answer that could be of use, so that asking again makes it void. */
+export function isVoid({ outcome }: Turn): boolean {
+  return outcome.state === 'failed' || isStopped(outcome)
+}
+
+function Arriving({ hasText, stopping }: { hasText: boolean; stopping: boolean }) {
   return (
     <p className={styles.arriving}>
       <span className={styles.pulse} aria-hidden />
-      {!hasText && 'Reading the code and thinking'}
+      {stopping ? 'Stopping' : !hasText && 'Reading the code and thinking'}
     </p>
   )
 }
 
-/** Sources shown before a person asks for the others. */
-const firstSources = 5
-
-function Sources({ citations }: { citations: Extract<Outcome, { state: 'done' }>['citations'] }) {
-  const [all, setAll] = useState(false)
-  if (citations.length === 0) return null
-  const shown = all || citations.length <= firstSources + 1 ? citations : citations.slice(0, firstSources)
+function WithoutCode() {
   return (
-    <section className={styles.sources} aria-label="Sources">
-      {shown.map(({ path, startLine, endLine, contentSha256 }) => (
-        <CitationChip
-          key={`${path}:${startLine}-${endLine}`}
-          path={path}
-          lines={{ start: startLine, end: endLine }}
-          contentSha256={contentSha256}
-          full
-        />
-      ))}
-      {shown.length < citations.length && (
-        <button type="button" className={styles.more} onClick={() => setAll(true)}>
-          {citations.length - shown.length} more
-        </button>
-      )}
-    </section>
+    <p className={styles.withoutCode}>
+      <SearchX size={14} aria-hidden />
+      The code could not be searched for this answer, so it does not rest on it.
+    </p>
   )
-}
-
-interface FailureProps {
-  outcome: Extract<Outcome, { state: 'failed' }>
-  hasText: boolean
-  onRetry: (() => void) | undefined
-}
-
-function Failure({ outcome, hasText, onRetry }: FailureProps) {
-  const { code, message, requestId, retryAfterSeconds } = outcome
-  const error =
-    code === 'INTERRUPTED'
-      ? new Error(message)
-      : new ApiError({
-          code: code as ErrorCode,
-          status: 0,
-          message,
-          requestId: requestId ?? undefined,
-          retryAfterSeconds: retryAfterSeconds ?? undefined,
-        })
-  const kept = hasText ? 'What had arrived is kept above.' : 'Your question is kept.'
-  return <ErrorNotice error={error} kept={kept} {...(onRetry ? { onRetry } : {})} />
 }

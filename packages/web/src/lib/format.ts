@@ -45,6 +45,16 @@ export function formatMoment(iso: string): string {
   return moment.format(new Date(iso))
 }
 
+/** `320 ms`, `1.4 s`, `2 min 5 s`. */
+export function formatDuration(milliseconds: number): string {
+  if (milliseconds < 1000) return `${number.format(Math.round(milliseconds))} ms`
+  const seconds = milliseconds / 1000
+  if (seconds < 60) return `${seconds.toLocaleString(undefined, { maximumFractionDigits: 1 })} s`
+  const minutes = Math.floor(seconds / 60)
+  const rest = Math.round(seconds - minutes * 60)
+  return rest === 0 ? `${number.format(minutes)} min` : `${number.format(minutes)} min ${rest} s`
+}
+
 const steps: readonly (readonly [unit: Intl.RelativeTimeFormatUnit, seconds: number])[] = [
   ['year', 31_557_600],
   ['month', 2_629_800],

@@ -1,6 +1,7 @@
 import type { Client } from '@atelier/client'
 import type { QueryClient } from '@tanstack/react-query'
 import { createContext, type ReactNode, useContext } from 'react'
+import type { ChatSessions } from '../chat/chat-sessions.ts'
 import type { ConversationStores } from '../chat/conversation-stores.ts'
 import type { DocumentStores } from '../editing/document-stores.ts'
 import type { TabStores } from '../files/tab-stores.ts'
@@ -20,7 +21,7 @@ export interface Services {
   layout: LayoutStore
   toasts: ToastStore
   imports: ImportStores
-  conversations: ConversationStores
+  chats: ChatSessions
   tabs: TabStores
   documents: DocumentStores
 }

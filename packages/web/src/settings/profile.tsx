@@ -26,7 +26,7 @@ export function Profile() {
       </Section>
       <Section
         title="Session"
-        lead="Signing out ends this browser’s session. Your chats stay in this browser."
+        lead="Signing out ends this browser’s session. Your chats are kept on the server."
       >
         <div>
           <Button icon={LogOut} busy={signOut.isPending} onClick={() => signOut.mutate()}>

@@ -29,6 +29,7 @@ test('[PAGE5] whatever a file is called, its address leads back to it', () => {
       { nil: null },
     ),
     query: fc.string(),
+    chat: fc.option(fc.stringMatching(/^chat_[0-9A-Z]{26}$/), { nil: null }),
   })
   fc.assert(
     fc.property(location, (each) => {

@@ -14,9 +14,11 @@ export interface IdeLocation {
   lines: LineRange | null
   /** words in the search panel */
   query: string
+  /** id of the conversation that is shown; null for one that begins */
+  chat: string | null
 }
 
-/** Reads an address of the form `/w/<workspace>/<panel>?file=&scratch=&q=#L1-2`; null for any other. */
+/** Reads an address of the form `/w/<workspace>/<panel>?file=&scratch=&q=&chat=#L1-2`; null for any other. */
 export function parseIdeLocation(pathname: string, search: string, hash: string): IdeLocation | null {
   const match = /^\/w\/([^/]+)(?:\/([a-z]+))?\/?$/.exec(pathname)
   if (match === null) return null
@@ -30,15 +32,17 @@ export function parseIdeLocation(pathname: string, search: string, hash: string)
     scratch: query.get('scratch') || null,
     lines: parseLineRange(hash),
     query: query.get('q') ?? '',
+    chat: query.get('chat') || null,
   }
 }
 
 export function ideHref(location: Partial<IdeLocation> & { workspaceId: string }): string {
-  const { workspaceId, panel = 'files', file, scratch, lines, query } = location
+  const { workspaceId, panel = 'files', file, scratch, lines, query, chat } = location
   const search = new URLSearchParams()
   if (file) search.set('file', file)
   if (scratch) search.set('scratch', scratch)
   if (query) search.set('q', query)
+  if (chat) search.set('chat', chat)
   // A slash is allowed in a query and reads better than %2F.
   const text = search.toString().replaceAll('%2F', '/')
   const hash = lines ? `#${formatLineRange(lines)}` : ''

@@ -1,7 +1,7 @@
 import { Database, FolderGit2, Sparkles } from 'lucide-react'
 import { Link } from 'wouter'
-import { costOf } from '../chat/conversation.ts'
 import { modelName, modelToAsk } from '../chat/model-choice.ts'
+import { costOf } from '../chat/turn.ts'
 import { formatCount, formatMoney } from '../lib/format.ts'
 import { useIndexState, useModels, useUser, useWorkspace } from '../lib/queries.ts'
 import { useServices } from '../lib/services.tsx'
@@ -9,6 +9,7 @@ import { useStore } from '../lib/store.ts'
 import { shortcutLabel } from '../lib/use-shortcut.ts'
 import { isBusy } from '../workspaces/import-session.ts'
 import { useImportState } from '../workspaces/use-import.tsx'
+import type { IdeLocation } from './ide-url.ts'
 import styles from './shell.module.css'
 import { useIdeLocation } from './use-ide.ts'
 
@@ -27,7 +28,7 @@ export function StatusLine({ onPalette }: { onPalette: () => void }) {
     <footer className={styles.status}>
       {location !== null && <WorkspaceStatus workspaceId={location.workspaceId} />}
       <span className={styles.spring} />
-      {location !== null && <ChatStatus workspaceId={location.workspaceId} />}
+      {location !== null && <ChatStatus {...location} />}
       <button type="button" onClick={onPalette}>
         Commands <kbd>{shortcutLabel('K')}</kbd>
       </button>
@@ -87,12 +88,14 @@ function indexWords(index: ReturnType<typeof useIndexState>['data']): string | n
   return `${formatCount(index.documents, 'file')} indexed`
 }
 
-function ChatStatus({ workspaceId }: { workspaceId: string }) {
-  const { conversations } = useServices()
-  const session = conversations.of(useUser().id, workspaceId)
-  const { turns, model } = useStore(session.store)
+function ChatStatus({ workspaceId, chat: chatId }: IdeLocation) {
+  const { chats } = useServices()
+  const session = chats.of({ userId: useUser().id, workspaceId, chatId })
+  const { turns, reading } = useStore(session.store)
+  const model = useStore(chats.model)
   const { data: catalog } = useModels()
   const { known, unknown } = costOf(turns)
+  const atLeast = reading.state === 'read' && reading.earlier !== null ? 'at least ' : ''
   const parts = [
     known !== '0' || unknown === 0 ? formatMoney(known) : null,
     unknown > 0 ? `${unknown} unpriced` : null,
@@ -103,7 +106,12 @@ function ChatStatus({ workspaceId }: { workspaceId: string }) {
         <Sparkles size={12} aria-hidden />
         {modelName(catalog, modelToAsk(catalog, model))}
       </span>
-      {turns.length > 0 && <span title="The cost of this chat">{parts.filter(Boolean).join(' + ')}</span>}
+      {turns.length > 0 && (
+        <Link href="/settings/usage" title="The cost of this chat">
+          {atLeast}
+          {parts.filter(Boolean).join(' + ')}
+        </Link>
+      )}
     </>
   )
 }

@@ -15,6 +15,8 @@ export interface Ide {
   openFile(path: string, lines?: LineRange | null): void
   openScratch(id: string): void
   showPanel(panel: Panel): void
+  /** Shows a conversation; null begins one. */
+  showChat(chatId: string | null): void
 }
 
 export const IdeContext = createContext<Ide | null>(null)
@@ -52,6 +54,10 @@ export function useIdeActions(location: IdeLocation): Ide {
     showPanel(panel) {
       if (panel === 'chat' && !narrow) layout.set((state) => ({ ...state, assistantOpen: true }))
       go({ panel })
+    },
+    showChat(chat) {
+      if (!narrow) layout.set((state) => ({ ...state, assistantOpen: true }))
+      go(narrow ? { chat, panel: 'chat' } : { chat })
     },
   }
 }

@@ -9,8 +9,6 @@ import {
   Settings2,
   SquarePen,
 } from 'lucide-react'
-import { useUser } from '../lib/queries.ts'
-import { useServices } from '../lib/services.tsx'
 import { shortcutLabel } from '../lib/use-shortcut.ts'
 import type { ImportControls } from '../workspaces/use-import.tsx'
 import type { PaletteCommand } from './command-palette.tsx'
@@ -30,17 +28,6 @@ export function useWorkspaceCommands({
   controls,
   openQuick,
 }: WorkspaceCommandsInput): PaletteCommand[] {
-  const { conversations, toasts } = useServices()
-  const session = conversations.of(useUser().id, workspace.id)
-  const newChat = () => {
-    const former = session.clear()
-    ide.showPanel('chat')
-    if (former.turns.length === 0) return
-    toasts.show({
-      text: 'A new chat has begun',
-      action: { label: 'Undo', run: () => session.restore(former) },
-    })
-  }
   const imports: PaletteCommand[] = [
     { title: 'Import a folder', icon: FolderUp, run: controls.pickFolder },
     { title: 'Import files or an archive', icon: FilePlus2, run: controls.pickFiles },
@@ -48,7 +35,7 @@ export function useWorkspaceCommands({
   return [
     { title: 'Open a file by name', icon: FileSearch, shortcut: shortcutLabel('P'), run: openQuick },
     { title: 'Ask the assistant', icon: MessageSquareText, run: () => ide.showPanel('chat') },
-    { title: 'New chat', icon: SquarePen, run: newChat },
+    { title: 'New chat', icon: SquarePen, run: () => ide.showChat(null) },
     { title: 'Search the code', icon: Search, run: () => ide.showPanel('search') },
     { title: 'Show files', icon: Files, run: () => ide.showPanel('files') },
     ...(workspace.role === 'viewer' ? [] : imports),

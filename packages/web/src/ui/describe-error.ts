@@ -38,13 +38,22 @@ const words: Record<ClientErrorCode, ErrorWords> = {
   },
 }
 
+/** A refusal that waiting for a moment does not mend. */
+const budgetWords: ErrorWords = {
+  title: 'The budget does not suffice',
+  advice: 'Choose a cheaper model, or ask whoever runs this server for more.',
+}
+
 export function describeCode(code: ClientErrorCode): ErrorWords {
   return words[code]
 }
 
 /** The words for any thrown value; one that is not the server's is a fault of the page and says so. */
 export function describeError(error: unknown): ErrorWords & { message: string } {
-  if (error instanceof ApiError) return { ...words[error.code], message: error.message }
+  if (error instanceof ApiError) {
+    const said = error.details?.kind === 'budget' ? budgetWords : words[error.code]
+    return { ...said, message: error.message }
+  }
   const message = error instanceof Error ? error.message : String(error)
   return { title: 'This page failed', advice: 'Reload the page.', message }
 }

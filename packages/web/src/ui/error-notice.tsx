@@ -1,6 +1,6 @@
 import { ApiError } from '@atelier/client'
 import { CircleAlert, RotateCw } from 'lucide-react'
-import { useEffect, useState } from 'react'
+import { type ReactNode, useEffect, useState } from 'react'
 import { Button } from './button.tsx'
 import { CopyButton } from './copy-button.tsx'
 import { describeError } from './describe-error.ts'
@@ -11,11 +11,16 @@ export interface ErrorNoticeProps {
   /** what was kept, in words, where something could be feared lost */
   kept?: string
   onRetry?: () => void
+  /** what happened, where more is known than the error says */
+  title?: string
+  /** more facts */
+  children?: ReactNode
 }
 
 /** What happened, what was kept, what to try; the request id to copy. */
-export function ErrorNotice({ error, kept, onRetry }: ErrorNoticeProps) {
-  const { title, advice, message } = describeError(error)
+export function ErrorNotice({ error, kept, onRetry, title: given, children }: ErrorNoticeProps) {
+  const { title: usual, advice, message } = describeError(error)
+  const title = given ?? usual
   const requestId = error instanceof ApiError ? error.requestId : undefined
   const wait = useWait(error)
   return (
@@ -25,6 +30,7 @@ export function ErrorNotice({ error, kept, onRetry }: ErrorNoticeProps) {
         <strong>{title}</strong>
         {message !== '' && message !== title && <p>{message}</p>}
         {kept !== undefined && <p>{kept}</p>}
+        {children}
         {wait > 0 ? <p>You can try again in {wait} s.</p> : advice !== null && <p>{advice}</p>}
         {(onRetry !== undefined || requestId !== undefined) && (
           <div className={styles.foot}>
@@ -46,7 +52,9 @@ export function ErrorNotice({ error, kept, onRetry }: ErrorNoticeProps) {
 /** Seconds until the server takes the request again; counts down. */
 function useWait(error: unknown): number {
   const seconds =
-    error instanceof ApiError && error.code === 'RATE_LIMITED' ? (error.retryAfterSeconds ?? 0) : 0
+    error instanceof ApiError && error.code === 'RATE_LIMITED' && error.details?.kind !== 'budget'
+      ? (error.retryAfterSeconds ?? 0)
+      : 0
   const [waited, setWaited] = useState({ error, seconds: 0 })
   // Another error starts its own wait.
   const passed = waited.error === error ? waited.seconds : 0
