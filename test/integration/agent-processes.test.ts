@@ -51,7 +51,7 @@ async function foreground(terminal: Terminal, name: string): Promise<void> {
     const { terminals } = await agent.call('agent.activity', {})
     return terminals.find(({ call }) => call === terminal.id)?.foreground?.name
   }
-  await expect.poll(current, { timeout: 5000 }).toBe(name)
+  await expect.poll(current).toBe(name)
 }
 
 function alive(pid: number): boolean {
@@ -315,6 +315,16 @@ describe('activity', () => {
     await until(reader, /sleep 1000\r\n/)
     await foreground(terminal, 'sleep')
     terminal.cancel()
+  })
+
+  it.each([
+    ['sleep', ['sleep', '1000']],
+    ['bash', ['/bin/bash', '-c', 'sleep 1000; true']],
+  ])('[AGT70] a terminal that was opened for %s is busy with it', async (name, command) => {
+    const terminal = agent.open('terminal.open', { command })
+    await foreground(terminal, name)
+    terminal.cancel()
+    await terminal.result.catch(() => undefined)
   })
 
   it('[AGT70] running commands are named', async () => {

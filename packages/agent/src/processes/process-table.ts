@@ -45,8 +45,13 @@ export function listProcesses(): ProcessStatus[] {
 
 /** What a person calls a process: the program it runs. Its kernel name is often a thread's. */
 export function programName(pid: number): string {
-  const [program = ''] = readText(`/proc/${pid}/cmdline`).split('\0')
+  const [program = ''] = readArguments(pid)
   return basename(program) || readProcess(pid)?.name || ''
+}
+
+/** The command line of a process; empty if there is no such process. */
+export function readArguments(pid: number): string[] {
+  return readText(`/proc/${pid}/cmdline`).split('\0').slice(0, -1)
 }
 
 function readText(path: string): string {
