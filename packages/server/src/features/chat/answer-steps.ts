@@ -35,6 +35,8 @@ export function stepMessages(
   const content: Extract<LanguageModelV4Message, { role: 'assistant' }>['content'] = []
   const names = new Map<string, string>()
   for (const part of parts) {
+    // Anthropic refuses a text of blanks.
+    if (part.type === 'text' && part.text.trim() === '') continue
     if (part.type === 'text') content.push({ type: 'text', text: part.text })
     else if (part.type === 'tool-call') {
       // A call that was not answered any more has no place in any protocol.

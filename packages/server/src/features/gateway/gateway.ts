@@ -18,6 +18,7 @@ import type { CallLeave, Ledger } from './ledger.ts'
 import { chooseModels, type ModelChoice, type ModelQuery } from './model-choice.ts'
 import type { ModelSource } from './model-source.ts'
 import { type BegunAnswer, restartedEvents } from './restarted-events.ts'
+import { withValidToolCallIds } from './tool-call-ids.ts'
 
 /** The one door to every model. */
 export interface Gateway {
@@ -67,9 +68,10 @@ export function createGateway(dependencies: GatewayDependencies): Gateway {
         const promptBytes = Buffer.byteLength(promptText(prompt.prompt))
         const leave = await ledger.reserve(request, { model, promptBytes, maxTokens: request.maxTokens })
         try {
+          const valid = withValidToolCallIds(prompt.prompt, model.provider)
           const result = await run(
             models.languageModel(model.key, keyIndex),
-            callOptions(request, prompt, leave, signal),
+            callOptions(request, { ...prompt, prompt: valid }, leave, signal),
           )
           return { result, leave, prompt: prompt.prompt }
         } catch (error) {
