@@ -46,7 +46,7 @@ describe.skipIf(browser === null)('the first path in a real browser', () => {
     await askThrough(page, 'How does readEventStream keep an event from growing without end?')
     const answer = await finishedAnswer(page)
     expect(answer).toContain('event-stream.ts')
-    await page.getByText('No language model is connected').waitFor()
+    await page.getByRole('link', { name: 'Connect a language model' }).waitFor()
 
     await page.locator('article [data-citation*="event-stream.ts:"]').first().click()
     await expectMarkedLines(page)
