@@ -112,6 +112,25 @@ describe('attempts', () => {
     await expect(result).rejects.toMatchObject({ code: 'TIMEOUT' })
   })
 
+  it('[GW7] a model that never answers leaves half of the time to the next', async () => {
+    const hanging = (signal: AbortSignal) =>
+      new Promise<string>((_resolve, reject) => {
+        signal.addEventListener('abort', () => reject(signal.reason as Error))
+      })
+    const { result, attempts } = attempt(
+      { a: [], b: [] },
+      {
+        totalMilliseconds: 2_000,
+        call: ({ key }, _keyIndex, signal) => (key === 'a' ? hanging(signal) : Promise.resolve('yes')),
+      },
+    )
+    expect((await result).model.key).toBe('b')
+    expect(attempts).toMatchObject([
+      { model: 'a', outcome: 'timeout' },
+      { model: 'b', outcome: 'answered' },
+    ])
+  })
+
   it('[GW7] a wait that would pass the deadline is not begun', async () => {
     const { calls, result } = attempt(
       { a: [failure('a', 'transient', 5_000), 'late'] },

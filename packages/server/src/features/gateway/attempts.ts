@@ -47,24 +47,20 @@ export interface Attempted<Result> {
 
 /**
  * Calls one candidate after the other until one answers: with the keys of its provider in turn, again when its failure
- * may pass, not while its breaker is open; all inside one deadline. Rejects with NoAnswer, with
- * NoAnswer of code TIMEOUT at the deadline, or with the signal's reason.
+ * may pass, not while its breaker is open; all inside one deadline, of which each but the last has half of what is left.
+ * Rejects with NoAnswer, with NoAnswer of code TIMEOUT at the deadline, or with the signal's reason.
  */
 export async function attemptInOrder<Result>(options: AttemptOptions<Result>): Promise<Attempted<Result>> {
   const { candidates, attempts, signal, totalMilliseconds } = options
-  const deadline = performance.now() + totalMilliseconds
-  const limited = limitedSignal(signal, totalMilliseconds)
+  const limited = limitedSignal(signal, totalMilliseconds, () => {
+    return new AppError('TIMEOUT', 'No model answered in time')
+  })
   let first: AppError | undefined
   try {
     for (const [index, model] of candidates.entries()) {
       const last = index === candidates.length - 1
-      const outcome = await attemptOne(model, {
-        ...options,
-        signal: limited.signal,
-        attempts,
-        deadline,
-        last,
-      })
+      const share = last ? limited : halfOf(limited, model)
+      const outcome = await attemptOne(model, { ...options, ...share, last }).finally(share.release)
       if ('result' in outcome) return { ...outcome, model }
       first ??= outcome.failure
     }
@@ -77,7 +73,7 @@ export async function attemptInOrder<Result>(options: AttemptOptions<Result>): P
 }
 
 interface AttemptState<Result> extends AttemptOptions<Result> {
-  /** on the clock of `performance.now` */
+  /** of this candidate, on the clock of `performance.now` */
   deadline: number
   /** no other candidate follows */
   last: boolean
@@ -129,10 +125,9 @@ async function callOnce<Result>(
     route.answered(note('answered'))
     return { result, route }
   } catch (error) {
-    const ours = error instanceof AppError && !signal.aborted
+    const ours = error instanceof AppError && (!signal.aborted || isShareOver(error, signal))
     route.ended(ours ? error : null)
-    signal.throwIfAborted()
-    if (!ours) throw error
+    if (!ours) throw signal.aborted ? signal.reason : error
     note(outcomeOf(error), error instanceof ProviderError ? error.status : undefined)
     return { failure: error }
   }
@@ -158,7 +153,9 @@ async function waited<Result>(
 ): Promise<boolean> {
   if (retries > maxRetries || performance.now() + delay >= deadline) return false
   // A timer may fire up to a millisecond early, and a breaker that is asked too soon would cost a repetition.
-  await wait(Math.ceil(delay) + 1, undefined, { signal }).catch(() => signal.throwIfAborted())
+  await wait(Math.ceil(delay) + 1, undefined, { signal }).catch(() => {
+    if (!isShareOver(signal.reason, signal)) throw signal.reason
+  })
   return true
 }
 
@@ -176,18 +173,36 @@ function paused(model: ModelRecord, retryInMilliseconds: number): AppError {
   )
 }
 
-/** Aborts with the caller's reason, or with TIMEOUT when the time is over. Cheaper than `AbortSignal.any`. */
-function limitedSignal(outer: AbortSignal, milliseconds: number) {
+interface Limited {
+  signal: AbortSignal
+  /** on the clock of `performance.now` */
+  deadline: number
+  /** The time does not count any more; the caller's abort still does. */
+  release(): void
+}
+
+/** One candidate that never answers leaves as much time for the next. */
+function halfOf({ signal, deadline }: Limited, { provider, key }: ModelRecord): Limited {
+  return limitedSignal(signal, (deadline - performance.now()) / 2, () => {
+    return new ProviderError('timeout', { provider, model: key }, { reason: 'share_timeout' })
+  })
+}
+
+/** Only the end of a candidate's share aborts with a ProviderError. */
+function isShareOver(error: unknown, signal: AbortSignal): boolean {
+  return error instanceof ProviderError && error === signal.reason
+}
+
+/** Aborts with the caller's reason, or when the time is over. Cheaper than `AbortSignal.any`. */
+function limitedSignal(outer: AbortSignal, milliseconds: number, over: () => AppError): Limited {
   const controller = new AbortController()
   const abort = () => controller.abort(outer.reason)
-  const timer = setTimeout(() => {
-    controller.abort(new AppError('TIMEOUT', 'No model answered in time'))
-  }, milliseconds)
+  const timer = setTimeout(() => controller.abort(over()), milliseconds)
   if (outer.aborted) abort()
   else outer.addEventListener('abort', abort, { once: true })
   return {
     signal: controller.signal,
-    /** The time does not count any more; the caller's abort still does. */
+    deadline: performance.now() + milliseconds,
     release: () => clearTimeout(timer),
   }
 }

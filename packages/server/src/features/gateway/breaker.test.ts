@@ -78,6 +78,17 @@ describe('breaker', () => {
     expect(breaker.enter()).not.toBeNull()
   })
 
+  it('[GW12] of several waits that calls under way bring back, the longest is kept', () => {
+    const [first, second, third] = [breaker.enter(), breaker.enter(), breaker.enter()]
+    first?.settle({ kind: 'failure', block: 10_000 })
+    second?.settle({ kind: 'failure', block: 30_000 })
+    third?.settle({ kind: 'failure', block: 5_000 })
+    now += 29_999
+    expect(breaker.enter()).toBeNull()
+    now += 1
+    expect(breaker.enter()).not.toBeNull()
+  })
+
   it('[GW13] a caller that leaves tells nothing about the provider', () => {
     call(...Array<CallOutcome>(100).fill(neutral), failure, failure, failure, failure)
     expect(breaker.state()).toBe('closed')

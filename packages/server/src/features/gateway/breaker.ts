@@ -77,8 +77,12 @@ export function createBreaker({ clock }: { clock: () => number }): Breaker {
   function settleCall(outcome: CallOutcome): void {
     if (outcome.kind === 'neutral') return
     counts.add(outcome.kind === 'failure')
-    // What began before it opened says nothing new, neither of the fault nor of its end.
-    if (tripped || outcome.kind === 'success') return
+    if (outcome.kind === 'success') return
+    // What began before it opened says nothing new of the fault, but it may say when to come back.
+    if (tripped) {
+      openUntil = Math.max(openUntil, clock() + (outcome.block ?? 0))
+      return
+    }
     const { calls, failures } = counts.sum()
     if (outcome.block !== undefined) trip(outcome.block)
     else if (calls >= fewestSamples && failures >= calls * failureShare) trip(undefined)

@@ -20,6 +20,18 @@ function answered(statusCode: number, error: object = {}, message = 'said the pr
   })
 }
 
+/** The status is the package's invention, and the body is not a text. */
+function inside200(error: object): APICallError {
+  const responseBody = { error: { message: 'overloaded', ...error } } as unknown as string
+  return new APICallError({
+    message: 'overloaded',
+    url: 'https://api.openai.com',
+    requestBodyValues: {},
+    statusCode: 400,
+    responseBody,
+  })
+}
+
 function network(code: string): Error {
   return new TypeError('fetch failed', { cause: Object.assign(new Error(`connect ${code}`), { code }) })
 }
@@ -42,6 +54,7 @@ const cases: [ProviderErrorKind, string, unknown][] = [
     answered(500, {}, 'you asked: explain billing_service and its context window'),
   ],
   ['transient', 'status 529', answered(529, { type: 'overloaded_error' })],
+  ['transient', 'an error in a 200, as OpenAI’s package reports it', inside200({ code: 'server_error' })],
   ['transient', 'a refused connection', network('ECONNREFUSED')],
   ['transient', 'a broken connection', network('UND_ERR_SOCKET')],
   ['transient', 'a body that is no JSON', answered(200, {}, 'Invalid JSON response')],

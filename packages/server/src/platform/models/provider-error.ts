@@ -105,6 +105,7 @@ function kindOf(error: unknown, { status, reason = '', prose }: Facts): Provider
   if (status === 401 || status === 402 || status === 403) return isPolicy(text) ? 'policy' : 'key'
   if (status === 413 || isTooLong(text)) return 'context-length'
   if (isPolicy(text)) return 'policy'
+  if (/^(server_error|overloaded_error|rate_limit_exceeded)$/.test(reason)) return 'transient'
   if (status !== undefined && status >= 400) return 'request'
   if (/rate_limit|overloaded|server_error|api_error|unavailable|timeout_error/i.test(text)) return 'transient'
   if (/invalid_request|not_found|INVALID_ARGUMENT/i.test(reason)) return 'request'
@@ -140,23 +141,31 @@ function factsOf(error: unknown): Facts {
   const parts = chainOf(error)
   const call = parts.find((part) => APICallError.isInstance(part))
   const record = parts.map(asRecord)
+  const body = bodyOf(call)
   const status = call?.statusCode ?? firstNumber(record.map((part) => part.statusCode ?? part.status))
   return {
     // A successful status with a broken body says nothing about the failure.
     status: status !== undefined && status >= 400 ? status : undefined,
     reason: reasonOf(call, record),
-    prose: [...record.map((part) => part.message), call?.responseBody]
+    prose: [...record.map((part) => part.message), body]
       .filter((text) => typeof text === 'string')
       .join(' ')
       .slice(0, 4000),
     headers: call?.responseHeaders,
-    body: call?.responseBody?.slice(0, 20_000),
+    body: body?.slice(0, 20_000),
   }
+}
+
+/** OpenAI's package puts the body of an error in a 200 there as it was parsed, against its type. */
+function bodyOf(call: APICallError | undefined): string | undefined {
+  const body: unknown = call?.responseBody
+  return body === undefined || typeof body === 'string' ? body : JSON.stringify(body)
 }
 
 /** The provider's code before the network's: `error.code` of the body, then the codes along the chain of causes. */
 function reasonOf(call: APICallError | undefined, chain: Record<string, unknown>[]): string | undefined {
-  const data = asRecord(asRecord(call?.data).error ?? call?.data)
+  const answered = call?.data ?? call?.responseBody
+  const data = asRecord(asRecord(answered).error ?? answered)
   const candidates = [
     data.code,
     data.type,

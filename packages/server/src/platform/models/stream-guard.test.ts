@@ -161,6 +161,19 @@ describe('a guarded stream', () => {
     ).toEqual(['stop', undefined])
   })
 
+  it('[MOD15] a whole answer without content that is not said to be complete is rejected', async () => {
+    const answer = (raw: string | undefined): LanguageModelV4 => ({
+      ...scripted([]).model,
+      doGenerate: async () => {
+        const { usage } = finish('other') as Extract<Part, { type: 'finish' }>
+        return { content: [], finishReason: { unified: 'other', raw }, usage, warnings: [] }
+      },
+    })
+    const guarded = (raw: string | undefined) => guardModel(answer(raw), { limits: patient, origin })
+    await expect(guarded(undefined).doGenerate({ prompt })).rejects.toMatchObject({ reason: 'empty_answer' })
+    expect(await guarded('SAFETY').doGenerate({ prompt })).toMatchObject({ content: [] })
+  })
+
   it('[MOD16] a whole answer has the total limit', async () => {
     const { model } = scripted([])
     const guarded = guardModel(model, { limits: { ...patient, firstPart: 1, total: 20 }, origin })

@@ -46,6 +46,10 @@ export function guardModel(
       try {
         watch.signal.throwIfAborted()
         const { request: _, ...result } = await model.doGenerate({ ...call, abortSignal: watch.signal })
+        // An error in the body of a 200 reads as an answer without content: Google's package does not look for one.
+        if (result.content.length === 0 && !isComplete(result.finishReason)) {
+          throw new ProviderError('transient', origin, { reason: 'empty_answer' })
+        }
         return result
       } catch (error) {
         throw failure(error, watch, origin)
