@@ -19,8 +19,9 @@ process.env.ATELIER_NPM_DIR ??= npmDirectory()
 
 if (Number(process.versions.node.split('.')[0]) >= 24) {
   const { enableCompileCache, flushCompileCache } = await import('node:module')
-  // Compiling takes half of a start: what was compiled once is kept.
-  enableCompileCache(join(root, 'node_modules/.cache/atelier-compiled'))
+  // Compiling takes half of a start: what was compiled once is kept, for threads by this name too.
+  process.env.NODE_COMPILE_CACHE ??= join(root, 'node_modules/.cache/atelier-compiled')
+  enableCompileCache()
   await import(main)
   flushCompileCache()
 } else {
