@@ -98,7 +98,10 @@ export const resumeChatStream = endpoint({
   scope: 'ai',
   rate: 'standard',
   query: z.strictObject({
-    runId: RunId,
+    runId: RunId.optional(),
+    chatId: ChatId.optional().describe(
+      'instead of `runId`: the answer in the making of this conversation; 204 when there is none',
+    ),
     lastEventId: z.coerce
       .number()
       .int()

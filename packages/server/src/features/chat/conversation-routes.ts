@@ -8,14 +8,13 @@ import {
   stopChatStream,
 } from '@atelier/contract'
 import { invalidField } from '../../base/app-error.ts'
-import { writeEventStream } from '../../platform/http/event-stream.ts'
 import type { HttpServer } from '../../platform/http/http-server.ts'
 import { type Call, mount, mountRaw } from '../../platform/http/mount.ts'
 import type { ChatRequest } from './answer-context.ts'
 import type { ChatService } from './chat-service.ts'
 import { toConversation } from './conversation.ts'
 import type { Runs } from './runs.ts'
-import { sendAnswer } from './send-answer-routes.ts'
+import { sendAnswer, sendRun } from './send-answer-routes.ts'
 import type { ChatHistory, StoredChats } from './stored-chats.ts'
 
 /** Stored conversations and the runs of their answers. */
@@ -34,10 +33,15 @@ export function mountConversationRoutes(dependencies: {
     await sendAnswer(reply, stream, call.signal, { headers: { 'x-chat-id': history.chatId }, early })
   })
   mountRaw(http, resumeChatStream, async (call, reply) => {
-    const { runId } = call.query
-    const events = await runs.events(call.principal.userId, runId, lastEventIdOf(call), call.signal)
-    reply.hijack()
-    await writeEventStream(reply.raw, { headers: { ...reply.getHeaders(), 'x-run-id': runId }, events })
+    const runId = await runAsked(chats, call)
+    if (runId === null) return reply.code(204).send()
+    await sendRun(reply, {
+      runId,
+      chatId: call.query.chatId,
+      headers: { 'x-run-id': runId },
+      after: lastEventIdOf(call),
+      eventsAfter: (after) => runs.events(call.principal.userId, runId, after, call.signal),
+    })
   })
   mount(http, stopChatStream, async ({ principal, query: { runId } }) => {
     return { runId, state: await runs.stop(principal.userId, runId) }
@@ -86,6 +90,21 @@ function questionOf(call: Call<typeof startChatStream>, history: ChatHistory): C
     questionField: 'message',
     enableTools: enableTools === true,
   }
+}
+
+/** The named run, or the one of a conversation; null when that has none. */
+async function runAsked(
+  chats: StoredChats,
+  { principal, query: { runId, chatId } }: Call<typeof resumeChatStream>,
+): Promise<string | null> {
+  if (chatId === undefined) {
+    if (runId === undefined)
+      throw invalidField('runId', 'is missing; name a run, or a conversation with chatId')
+    return runId
+  }
+  if (runId !== undefined) throw invalidField('chatId', 'names a run as runId does; leave one out')
+  const { chat } = await chats.read(principal, chatId, { limit: 1 })
+  return chat.runId
 }
 
 /** The header is what browsers send when they reconnect by themselves. */

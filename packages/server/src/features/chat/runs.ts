@@ -181,6 +181,8 @@ export function createRuns(dependencies: {
     async events(userId, runId, after, signal) {
       const own = live.get(runId)
       if (own !== undefined && own.run.userId === userId) return own.feed.follow(after, signal)
+      // One that has ended a moment ago may not be stored yet.
+      if ((await store.find(userId, runId)) === null) await writer.settled(runId)
       if ((await store.find(userId, runId)) === null) throw notFound('Run')
       return eventsElsewhere(userId, runId, after, signal)
     },

@@ -2,6 +2,8 @@ import type { FastifyReply } from 'fastify'
 import { AppError } from '../../base/app-error.ts'
 import { writeEventStream } from '../../platform/http/event-stream.ts'
 import type { ChatStream } from './chat-service.ts'
+import type { RunFrame } from './run-feed.ts'
+import { uiMessageFrames, uiMessageHeaders, wantsUiMessages } from './ui-message-stream.ts'
 
 /**
  * Longest that headers wait for the first content, in milliseconds. Proxies close a silent connection after 60 s and
@@ -20,10 +22,34 @@ export async function sendAnswer(
   { headers = {}, early = false }: { headers?: Record<string, string>; early?: boolean } = {},
 ): Promise<void> {
   await (early ? stream.stored : firstContentOrPatience(stream))
+  await sendRun(reply, {
+    runId: stream.run.id,
+    chatId: headers['x-chat-id'],
+    headers: { ...headersOf(stream), ...headers },
+    eventsAfter: (after) => stream.run.events(after, signal),
+  })
+}
+
+/** Answers with a run's events after a number, in the form that the caller accepts. */
+export async function sendRun(
+  reply: FastifyReply,
+  run: {
+    runId: string
+    chatId: string | undefined
+    headers: Record<string, string>
+    after?: number
+    /** rejects with what has a status */
+    eventsAfter(after: number): AsyncIterable<RunFrame> | Promise<AsyncIterable<RunFrame>>
+  },
+): Promise<void> {
+  const { runId, chatId, after = 0, eventsAfter } = run
+  const forUi = wantsUiMessages(reply.request.headers.accept)
+  // A UI message is put together from its beginning.
+  const frames = await eventsAfter(forUi ? 0 : after)
   reply.hijack()
   await writeEventStream(reply.raw, {
-    headers: { ...reply.getHeaders(), ...headersOf(stream), ...headers },
-    events: stream.run.events(0, signal),
+    headers: { ...reply.getHeaders(), ...run.headers, ...(forUi && uiMessageHeaders) },
+    events: forUi ? uiMessageFrames(frames, { runId, chatId, after }) : frames,
   })
 }
 

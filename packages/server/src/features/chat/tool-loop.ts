@@ -157,13 +157,17 @@ function callsOf({ finishReason, parts }: Extract<LastEvent, { type: 'finished' 
 async function* runAll(
   calls: readonly ToolCall[],
   model: ModelRecord,
-  { tools, request, onResult }: ToolOptions,
+  { tools, request, onResult, steps }: Progress,
 ): AsyncGenerator<ToolEvent, StepResult[], void> {
   const results: StepResult[] = []
+  const earlier = steps.flatMap((step) => step.results.map(({ callId }) => callId))
   for (const [index, call] of calls.entries()) {
     const { id, name } = call
     const input = inputOf(call)
-    const use = { id, name, input: isRecord(input) ? input : {} }
+    // Some servers count their calls anew in every answer.
+    const again = earlier.filter((callId) => callId === id).length
+    const shownId = again === 0 ? id : `${id}-${again + 1}`
+    const use = { id: shownId, name, input: isRecord(input) ? input : {} }
     yield { type: 'tool-use', model, use: { ...use, ...running } }
     const started = performance.now()
     const result = index < mostCallsOfARound ? await tools.run({ name, input }, request.signal) : tooMany
