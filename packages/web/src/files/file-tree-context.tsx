@@ -1,10 +1,16 @@
 import { createContext, type ReactNode, useContext, useMemo, useState } from 'react'
 import { createStore, type Store } from '../lib/store.ts'
+import type { TreeField } from './tree-field.ts'
+import { useDirectoryChanges } from './use-directory-changes.ts'
 import { type FileTreeState, useFileTree } from './use-file-tree.ts'
 
 interface FileTreeView extends FileTreeState {
   /** open directories: kept while another panel is shown */
   expanded: Store<ReadonlySet<string>>
+  /** the name that is being typed */
+  field: Store<TreeField | null>
+  /** path of the row that the keys go to */
+  active: Store<string>
   isFile: (path: string) => boolean
 }
 
@@ -14,10 +20,13 @@ const FileTreeContext = createContext<FileTreeView | null>(null)
 export function FileTreeProvider({ workspaceId, children }: { workspaceId: string; children: ReactNode }) {
   const state = useFileTree(workspaceId)
   const [expanded] = useState(() => createStore<ReadonlySet<string>>(new Set()))
+  const [field] = useState(() => createStore<TreeField | null>(null))
+  const [active] = useState(() => createStore(''))
+  useDirectoryChanges(workspaceId)
   const { files } = state.tree
   const known = useMemo(() => new Set(files), [files])
   return (
-    <FileTreeContext value={{ ...state, expanded, isFile: (path) => known.has(path) }}>
+    <FileTreeContext value={{ ...state, expanded, field, active, isFile: (path) => known.has(path) }}>
       {children}
     </FileTreeContext>
   )

@@ -1,4 +1,5 @@
-import { ChevronRight } from 'lucide-react'
+import { ChevronRight, Ellipsis } from 'lucide-react'
+import type { HTMLAttributes, ReactNode } from 'react'
 import { classes } from '../ui/classes.ts'
 import { FileIcon } from './file-icon.tsx'
 import type { TreeRow } from './file-tree.ts'
@@ -10,13 +11,20 @@ interface FileTreeRowProps {
   top: number
   active: boolean
   selected: boolean
+  /** what is dragged would go into this folder */
+  dropTarget: boolean
   onActivate: () => void
+  onMenu: (left: number, top: number) => void
+  /** takes the place of the name while it is typed */
+  field: ReactNode
+  drag: HTMLAttributes<HTMLDivElement>
 }
 
 /** Pixels of indentation for each level. */
 const indent = 14
 
-export function FileTreeRow({ id, row, top, active, selected, onActivate }: FileTreeRowProps) {
+export function FileTreeRow(props: FileTreeRowProps) {
+  const { id, row, top, active, selected, dropTarget, onActivate, onMenu, field, drag } = props
   const { entry, level, expanded, position, siblings } = row
   const isDirectory = entry.kind === 'directory'
   const aside = entry.indexing === 'skipped' || entry.indexing === 'failed'
@@ -37,9 +45,16 @@ export function FileTreeRow({ id, row, top, active, selected, onActivate }: File
         active && styles.active,
         selected && styles.selected,
         aside && styles.aside,
+        dropTarget && styles.dropTarget,
       )}
       style={{ top, paddingLeft: 8 + (level - 1) * indent }}
-      onClick={onActivate}
+      onClick={field === null ? onActivate : undefined}
+      onContextMenu={(event) => {
+        event.preventDefault()
+        event.stopPropagation()
+        if (field === null) onMenu(event.clientX, event.clientY)
+      }}
+      {...(field === null ? drag : {})}
     >
       {Array.from({ length: level - 1 }, (_none, index) => index).map((index) => (
         <span key={index} className={styles.guide} style={{ left: 15 + index * indent }} />
@@ -49,8 +64,24 @@ export function FileTreeRow({ id, row, top, active, selected, onActivate }: File
       ) : (
         <FileIcon name={entry.name} />
       )}
-      <span className={styles.label}>{entry.name}</span>
+      {field ?? <span className={styles.label}>{entry.name}</span>}
       {entry.indexing === 'pending' && <span className={styles.pending} title="Not yet searchable" />}
+      {field === null && (
+        <button
+          type="button"
+          tabIndex={-1}
+          aria-hidden
+          className={styles.rowMenu}
+          title="Actions (menu key)"
+          onClick={(event) => {
+            event.stopPropagation()
+            const box = event.currentTarget.getBoundingClientRect()
+            onMenu(box.left, box.bottom)
+          }}
+        >
+          <Ellipsis size={14} aria-hidden />
+        </button>
+      )}
     </div>
   )
 }

@@ -1,5 +1,6 @@
 import type { Workspace } from '@atelier/contract'
-import { CopyMinus, FilePlus2, FolderUp, RotateCw, Upload } from 'lucide-react'
+import { CopyMinus, FilePlus2, FolderPlus, FolderUp, RotateCw, Upload } from 'lucide-react'
+import { useStore } from '../lib/store.ts'
 import { PanelHeader } from '../shell/panel-header.tsx'
 import { IconButton } from '../ui/button.tsx'
 import { ErrorNotice } from '../ui/error-notice.tsx'
@@ -7,6 +8,7 @@ import { Loading } from '../ui/feedback.tsx'
 import { MenuButton } from '../ui/menu.tsx'
 import { ImportPanel } from '../workspaces/import-panel.tsx'
 import type { ImportControls } from '../workspaces/use-import.tsx'
+import { ancestorsOf, parentOf } from './file-tree.ts'
 import { useWorkspaceFiles } from './file-tree-context.tsx'
 import { FileTreeList } from './file-tree-list.tsx'
 import styles from './files.module.css'
@@ -19,12 +21,27 @@ export interface FilesPanelProps {
 }
 
 export function FilesPanel({ workspace, controls, empty }: FilesPanelProps) {
-  const { tree, isPending, error, truncated, refetch, expanded } = useWorkspaceFiles()
-  const isEmpty = tree.files.length === 0
+  const { tree, isPending, error, truncated, refetch, expanded, field, active } = useWorkspaceFiles()
+  const naming = useStore(field)
+  const isEmpty = tree.children.get('')?.length === 0 && naming === null
+  const canEdit = workspace.role !== 'viewer'
+  /** Beside the row that the keys go to, or in it where it is a folder. */
+  const create = (entry: 'file' | 'directory') => {
+    const at = active.get()
+    const parent = tree.children.has(at) || at === '' ? at : parentOf(at)
+    if (parent !== '') expanded.set((open) => new Set([...open, ...ancestorsOf(parent), parent]))
+    field.set({ kind: 'create', parent: tree.children.has(parent) ? parent : '', entry })
+  }
   return (
     <>
       <PanelHeader title="Files">
-        {workspace.role !== 'viewer' && (
+        {canEdit && (
+          <>
+            <IconButton icon={FilePlus2} label="New file" size={14} onClick={() => create('file')} />
+            <IconButton icon={FolderPlus} label="New folder" size={14} onClick={() => create('directory')} />
+          </>
+        )}
+        {canEdit && (
           <MenuButton
             icon={Upload}
             label="Import"

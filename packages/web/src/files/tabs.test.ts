@@ -1,5 +1,14 @@
 import { expect, test } from 'vitest'
-import { closeTab, keepTab, lastTab, openFileTab, type Tab, tabTitle } from './tabs.ts'
+import {
+  closeTab,
+  closeTabsBelow,
+  keepTab,
+  lastTab,
+  moveTabs,
+  openFileTab,
+  type Tab,
+  tabTitle,
+} from './tabs.ts'
 
 const file = (path: string, kept = true): Tab => ({ kind: 'file', path, kept })
 
@@ -29,4 +38,11 @@ test('[PAGE5] coming back to a workspace shows the tab that was shown last, if i
   const tabs = [file('a'), file('b')]
   expect(lastTab({ tabs, lastKey: 'file:b' })).toEqual(file('b'))
   expect(lastTab({ tabs, lastKey: 'file:gone' })).toBeNull()
+})
+
+test('[PAGE23] tabs follow a folder that moves, and go with one that is deleted', () => {
+  const tabs = [file('src/a'), file('srcs'), file('src/b/c')]
+  const moved = moveTabs({ tabs, lastKey: 'file:src/b/c' }, 'src', 'lib')
+  expect(moved).toEqual({ tabs: [file('lib/a'), file('srcs'), file('lib/b/c')], lastKey: 'file:lib/b/c' })
+  expect(closeTabsBelow(moved, 'lib').tabs).toEqual([file('srcs')])
 })

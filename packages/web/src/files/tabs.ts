@@ -61,3 +61,26 @@ export function closeTab(tabs: readonly Tab[], key: string): { tabs: readonly Ta
   const left = tabs.toSpliced(at, 1)
   return { tabs: left, next: left[at] ?? left[at - 1] ?? null }
 }
+
+export function isAtOrBelow(path: string, top: string): boolean {
+  return path === top || path.startsWith(`${top}/`)
+}
+
+/** Where `path` is after `from` became `to`. */
+export function movePath(path: string, from: string, to: string): string {
+  return isAtOrBelow(path, from) ? to + path.slice(from.length) : path
+}
+
+/** Tabs follow their files to another place. */
+export function moveTabs({ tabs, lastKey }: OpenTabs, from: string, to: string): OpenTabs {
+  const moved = tabs.map((tab) =>
+    tab.kind === 'file' ? { ...tab, path: movePath(tab.path, from, to) } : tab,
+  )
+  const last = tabs.findIndex((tab) => tabKey(tab) === lastKey)
+  const shown = moved[last]
+  return { tabs: moved, lastKey: shown === undefined ? lastKey : tabKey(shown) }
+}
+
+export function closeTabsBelow({ tabs, lastKey }: OpenTabs, path: string): OpenTabs {
+  return { tabs: tabs.filter((tab) => tab.kind !== 'file' || !isAtOrBelow(tab.path, path)), lastKey }
+}

@@ -36,14 +36,49 @@ export function MenuButton({ items, ...button }: IconButtonProps & { items: Menu
   )
 }
 
+export interface MenuProps {
+  /** where it opens, in pixels of the window */
+  at: { left: number; top: number }
+  items: MenuItem[]
+  label: string
+  onClose: () => void
+  /** where the focus goes back to */
+  onLeft: () => void
+}
+
+/** A menu where the pointer is, or below what the keys are at. */
+export function Menu({ at, items, label, onClose, onLeft }: MenuProps) {
+  const anchor = useRef<HTMLSpanElement>(null)
+  return (
+    <>
+      {/* biome-ignore lint/a11y/noStaticElementInteractions: it only passes the focus on */}
+      <span
+        ref={anchor}
+        tabIndex={-1}
+        onFocus={onLeft}
+        style={{ position: 'fixed', left: at.left, top: at.top }}
+      />
+      <MenuLayer
+        key={`${at.left} ${at.top}`}
+        anchor={anchor}
+        items={items}
+        label={label}
+        onClose={onClose}
+        align="start"
+      />
+    </>
+  )
+}
+
 interface MenuLayerProps {
   anchor: RefObject<HTMLElement | null>
   items: MenuItem[]
   label: string
   onClose: () => void
+  align?: 'start' | 'end'
 }
 
-function MenuLayer({ anchor, items, label, onClose }: MenuLayerProps) {
+function MenuLayer({ anchor, items, label, onClose, align = 'end' }: MenuLayerProps) {
   const list = useRef<HTMLDivElement>(null)
   useEffect(() => {
     buttonsOf(list.current)[0]?.focus()
@@ -59,7 +94,14 @@ function MenuLayer({ anchor, items, label, onClose }: MenuLayerProps) {
   }
 
   return (
-    <Popover anchor={anchor} onClose={onClose} label={label} role="menu" align="end" className={styles.menu}>
+    <Popover
+      anchor={anchor}
+      onClose={onClose}
+      label={label}
+      role="menu"
+      align={align}
+      className={styles.menu}
+    >
       {/* biome-ignore lint/a11y/noStaticElementInteractions: the keys belong to the menu around it */}
       <div ref={list} onKeyDown={onKeyDown}>
         {items.map(({ label: itemLabel, icon: Icon, danger, disabled, run }) => (
@@ -71,8 +113,8 @@ function MenuLayer({ anchor, items, label, onClose }: MenuLayerProps) {
             className={classes(styles.item, danger && styles.danger)}
             onClick={(event) => {
               event.stopPropagation()
-              onClose()
               anchor.current?.focus()
+              onClose()
               run()
             }}
           >

@@ -17,8 +17,10 @@ export function DropArea({
     const onOver = (event: DragEvent) => {
       if (!hasFiles(event)) return
       event.preventDefault()
-      setOver(true)
+      // A folder of the tree takes them itself, and must be seen.
+      setOver(!(event.target instanceof Element && event.target.closest('[data-drop-folder]')))
     }
+    const onEnd = () => setOver(false)
     // Leaving the window, not one element for another inside it.
     const onLeave = (event: DragEvent) => {
       if (event.relatedTarget === null) setOver(false)
@@ -32,10 +34,12 @@ export function DropArea({
     addEventListener('dragover', onOver)
     addEventListener('dragleave', onLeave)
     addEventListener('drop', onDropped)
+    addEventListener('drop', onEnd, true)
     return () => {
       removeEventListener('dragover', onOver)
       removeEventListener('dragleave', onLeave)
       removeEventListener('drop', onDropped)
+      removeEventListener('drop', onEnd, true)
     }
   }, [])
   return (

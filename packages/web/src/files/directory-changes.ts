@@ -1,0 +1,80 @@
+import type { Client } from '@atelier/client'
+import { type DirectoryChange, watchFiles } from '@atelier/contract'
+import type { QueryClient } from '@tanstack/react-query'
+
+/** Shortest time between two readings of the tree, in milliseconds: installing packages changes it without a pause. */
+const treeEveryMs = 2_000
+/** Waits before the stream is opened again, in milliseconds; the last is repeated. */
+const reconnectMs = [1_000, 2_000, 5_000, 15_000, 30_000] as const
+
+interface FollowOptions {
+  client: Client
+  queryClient: QueryClient
+  workspaceId: string
+  signal: AbortSignal
+}
+
+/** Reads again what is shown of a workspace when it changes on disk, until `signal` aborts. */
+export async function followDirectory({
+  client,
+  queryClient,
+  workspaceId,
+  signal,
+}: FollowOptions): Promise<void> {
+  const tree = ['workspace', workspaceId, 'tree']
+  let timer: ReturnType<typeof setTimeout> | undefined
+  let lastRead = 0
+  const readTree = () => {
+    const wait = Math.max(0, lastRead + treeEveryMs - Date.now())
+    timer ??= setTimeout(() => {
+      timer = undefined
+      lastRead = Date.now()
+      void queryClient.invalidateQueries({ queryKey: tree })
+    }, wait)
+  }
+  /** The first event is for what was read before it; what is being read now is new enough. */
+  const readAll = () => {
+    for (const queryKey of [tree, ['workspace', workspaceId, 'file']])
+      void queryClient.invalidateQueries({ queryKey }, { cancelRefetch: false })
+  }
+  const take = ({ paths, all, watching }: DirectoryChange) => {
+    // A workspace that does not run does not change, and reading would start it.
+    if (watching === null) return
+    if (all) return readAll()
+    readTree()
+    for (const path of paths) {
+      void queryClient.invalidateQueries({
+        predicate: ({ queryKey: [area, id, kind, at] }) =>
+          area === 'workspace' &&
+          id === workspaceId &&
+          kind === 'file' &&
+          (at === path || String(at).startsWith(`${path}/`)),
+      })
+    }
+  }
+
+  signal.addEventListener('abort', () => clearTimeout(timer), { once: true })
+  for (let failures = 0; !signal.aborted; failures += 1) {
+    try {
+      const { events } = await client.stream(watchFiles, { params: { workspaceId } }, { signal })
+      for await (const { event } of events) {
+        failures = 0
+        take(event)
+      }
+    } catch {
+      // Told by the status line where the server is away; what is on the page stays, and the next attempt is due.
+    }
+    await pause(reconnectMs[Math.min(failures, reconnectMs.length - 1)] ?? 0, signal)
+  }
+}
+
+function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) return resolve()
+    const timer = setTimeout(resolve, milliseconds)
+    signal.addEventListener('abort', () => {
+      clearTimeout(timer)
+      resolve()
+    })
+  })
+}

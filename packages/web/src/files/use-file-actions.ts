@@ -1,0 +1,107 @@
+import { createFile, type DirectoryEntry, deleteFile, moveFile, readFiles } from '@atelier/contract'
+import { useDocuments } from '../editing/use-documents.ts'
+import { useServices } from '../lib/services.tsx'
+import { useIde } from '../shell/use-ide.ts'
+import { errorLine } from '../ui/describe-error.ts'
+import type { Picked } from '../workspaces/picked-files.ts'
+import { isArchive } from '../workspaces/picked-files.ts'
+import { closeTabsBelow, isAtOrBelow, movePath, moveTabs } from './tabs.ts'
+
+export interface FileActions {
+  /** Throws ApiError, as every action here does. */
+  create(path: string, kind: 'file' | 'directory'): Promise<void>
+  /** Moves or renames; open tabs and unsaved edits go along. */
+  move(from: string, to: string): Promise<void>
+  /** Deletes; a text or a small file can be brought back by the toast that tells of it. */
+  remove(entry: DirectoryEntry): Promise<void>
+  /** Puts files into a folder, by the import of the workspace. */
+  upload(read: (onProgress: (files: number) => void) => Promise<Picked>, folder: string): void
+}
+
+/** What can be done to the files of the workspace that is open. */
+export function useFileActions(): FileActions {
+  const ide = useIde()
+  const { workspaceId, file } = ide.location
+  const { client, queryClient, tabs, toasts, imports } = useServices()
+  const documents = useDocuments(workspaceId)
+  const store = tabs.of(workspaceId)
+
+  const readAgain = () => queryClient.invalidateQueries({ queryKey: ['workspace', workspaceId, 'tree'] })
+  const forget = (path: string) =>
+    queryClient.removeQueries({
+      predicate: ({ queryKey: [area, id, kind, at] }) =>
+        area === 'workspace' && id === workspaceId && kind === 'file' && isAtOrBelow(String(at), path),
+    })
+
+  async function create(path: string, kind: 'file' | 'directory'): Promise<void> {
+    await client.call(createFile, { body: { workspaceId, path, kind } })
+    forget(path)
+    await readAgain()
+    if (kind === 'file') ide.openFile(path)
+  }
+
+  async function move(from: string, to: string): Promise<void> {
+    await client.call(moveFile, { body: { workspaceId, from, to } })
+    documents.moved(from, to)
+    store.set((open) => moveTabs(open, from, to))
+    if (file !== null && isAtOrBelow(file, from))
+      ide.go({ file: movePath(file, from, to) }, { replace: true })
+    forget(from)
+    forget(to)
+    await readAgain()
+  }
+
+  /** What brings a deleted file back; null where it cannot be. */
+  async function rememberFile(entry: DirectoryEntry): Promise<(() => Promise<void>) | null> {
+    if (entry.kind !== 'file' || entry.size === null || entry.size > mostBytesToRemember) return null
+    const read = await client.call(readFiles, { query: { workspaceId, path: entry.path } })
+    if (read.kind !== 'file') return null
+    const { path, content, encoding } = read
+    return async () => {
+      await client.call(createFile, {
+        body: { workspaceId, path, content, encoding, executable: entry.executable },
+      })
+      forget(path)
+      await readAgain()
+    }
+  }
+
+  async function remove(entry: DirectoryEntry): Promise<void> {
+    const { path, kind, name } = entry
+    const bringBack = await rememberFile(entry)
+    await client.call(deleteFile, {
+      query: { workspaceId, path, recursive: kind === 'directory' ? 'true' : 'false' },
+    })
+    for (const tab of store.get().tabs)
+      if (tab.kind === 'file' && isAtOrBelow(tab.path, path)) documents.close(tab.path)
+    store.set((open) => closeTabsBelow(open, path))
+    if (file !== null && isAtOrBelow(file, path)) ide.go({ file: null, lines: null }, { replace: true })
+    forget(path)
+    await readAgain()
+    const undo = () =>
+      bringBack?.().catch((error: unknown) => toasts.show({ tone: 'error', text: errorLine(error) }))
+    toasts.show({
+      text: `“${name}” is deleted`,
+      ...(bringBack === null ? {} : { action: { label: 'Undo', run: () => void undo() } }),
+    })
+  }
+
+  function upload(read: (onProgress: (files: number) => void) => Promise<Picked>, folder: string): void {
+    const inFolder = async (onProgress: (files: number) => void) => {
+      const picked = await read(onProgress)
+      const [only] = picked.files
+      // The import unpacks an archive that comes alone, and always at the root.
+      if (folder !== '' && picked.files.length === 1 && only !== undefined && isArchive(only.path)) {
+        throw new Error('An archive is unpacked at the root: use Import for it, or unpack it in a terminal.')
+      }
+      const prefix = folder === '' ? '' : `${folder}/`
+      return { ...picked, files: picked.files.map((one) => ({ ...one, path: prefix + one.path })) }
+    }
+    void imports.of(workspaceId).start(inFolder, false)
+  }
+
+  return { create, move, remove, upload }
+}
+
+/** Files up to this size are kept in the page for a moment after they were deleted, in bytes. */
+const mostBytesToRemember = 4 * 1024 * 1024
