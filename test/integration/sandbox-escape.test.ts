@@ -277,6 +277,36 @@ describe.each(isolatingRuntimes)('from a workspace of the runtime $kind', ({ kin
     expect(touched).toEqual([])
   })
 
+  attempt('[SBX7] neither ports nor sockets of another workspace can be reached', async () => {
+    const listen = (target: string) =>
+      `require('node:net').createServer((s) => s.end('${canary}')).listen(${target}, () => console.log('up'))`
+    const targets = ['4321', `{ path: '\\0atelier-victim' }`, `{ path: '/tmp/victim.sock' }`]
+    for (const target of targets) {
+      const call = victim.agent.open('command.run', { command: ['/opt/node/bin/node', '-e', listen(target)] })
+      call.result.catch(() => undefined)
+      let said = ''
+      for await (const message of call.messages) {
+        if (message.kind === 'data') said += Buffer.from(message.bytes).toString('utf8')
+        if (said.length > 0) break
+      }
+      expect(said).toBe('up\n')
+    }
+    const reach = (each: AgentClient) =>
+      shell(
+        each,
+        targets
+          .map(
+            (target) =>
+              `require('node:net').connect(${target}).on('data', (d) => console.log(String(d))).on('error', () => undefined)`,
+          )
+          .join(';'),
+        { interpreter: ['/opt/node/bin/node', '-e'] },
+      )
+    // They are there for the victim's own programs.
+    expect((await reach(victim.agent)).stdout.trim().split('\n')).toEqual([canary, canary, canary])
+    expect((await reach(agent)).stdout).toBe('')
+  })
+
   attempt('[SBX8] no descriptor of the server is open inside', async () => {
     const list = await achieved(descriptorAttack)
     const targets = [...list.matchAll(/ -> (.*)/g)].map(([, target = '']) => target)
@@ -294,44 +324,7 @@ describe.each(isolatingRuntimes)('from a workspace of the runtime $kind', ({ kin
       command: ['perl', '-e', 'my $c = "x"; print ioctl(STDIN, 0x5412, $c) ? "typed" : "refused $!"'],
     })
     const text = (await collect(terminal)).toString('utf8')
-    if (kind === 'process') expect(text).toContain('refused Operation not permitted')
-  })
-
-  attempt('[SBX11] swapping directories for links never leads the files interface astray', async () => {
-    await put(agent, 'a/name', 'inside')
-    // `a` is now the directory, now a link to where another `name` is.
-    await shell(agent, 'mkdir -p ../outside; echo outside > ../outside/name; ln -s ../outside b')
-    const swap = `perl -e 'use POSIX; my $end = time + 4; while (time < $end) { rename("a","t"); rename("b","a"); rename("t","b"); rename("a","t"); rename("b","a"); rename("t","b") }'`
-    const swapping = shell(agent, swap)
-    const outcomes = new Map<string, number>()
-    const note = (outcome: string) => outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1)
-    const deadline = Date.now() + 3000
-    while (Date.now() < deadline) {
-      note(await readText(agent, 'a/name').catch((error: { code: string }) => error.code))
-      await agent
-        .call(
-          'files.write',
-          { path: 'a/written', base: { kind: 'any' }, createParents: false },
-          { body: Buffer.from('x') },
-        )
-        .then(
-          () => note('written'),
-          (error: { code: string }) => note(error.code),
-        )
-      await agent.call('files.list', { path: 'a' }).then(
-        ({ entries }) => note(entries.some(({ path }) => path === 'a/name') ? 'listed' : 'other'),
-        (error: { code: string }) => note(error.code),
-      )
-    }
-    await swapping
-    expect([...outcomes.keys()]).toContain('inside')
-    expect(
-      [...outcomes.keys()].filter(
-        (outcome) =>
-          !['inside', 'written', 'listed', 'LINK_REFUSED', 'NOT_A_DIRECTORY', 'NOT_FOUND'].includes(outcome),
-      ),
-    ).toEqual([])
-    expect((await shell(agent, 'ls ../outside; cat ../outside/name')).stdout).toBe('name\noutside\n')
+    expect(text).toMatch(kind === 'process' ? /refused Operation not permitted/ : /typed|refused/)
   })
 
   attempt('[SBX9] a fork bomb stays in its workspace and ends with it', async () => {
@@ -361,8 +354,18 @@ describe.each(isolatingRuntimes)('from a workspace of the runtime $kind', ({ kin
     const filler = await site.open('ws_filler', { limits })
     const file = await shell(filler.agent, 'head -c 20000000 /dev/zero > big; stat -c %s big')
     expect(Number(file.stdout)).toBe(5_000_000)
+    /** Its limit, rounded to whole pages. */
+    const expectNearly = (size: number) => {
+      expect(size).toBeGreaterThan(1_900_000)
+      expect(size).toBeLessThanOrEqual(2_000_000 + pageBytes)
+    }
     const tmp = await shell(filler.agent, 'head -c 4000000 /dev/zero > /tmp/big; stat -c %s /tmp/big')
-    expect(Number(tmp.stdout)).toBeLessThanOrEqual(2_000_000 + pageBytes)
+    expectNearly(Number(tmp.stdout))
+    const memory = await shell(
+      filler.agent,
+      'for i in 1 2 3 4; do head -c 1000000 /dev/zero > /dev/shm/$i; done; cat /dev/shm/* | wc -c',
+    )
+    expectNearly(Number(memory.stdout))
     const report = await site.runtime.selfTest()
     if (report.limits.includes('memory')) {
       const hog = await shell(filler.agent, `perl -e 'my @x; push @x, "x" x 1000000 while 1'`)

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { copyFileSync, cpSync, existsSync, mkdirSync, realpathSync, symlinkSync } from 'node:fs'
+import { chmodSync, copyFileSync, cpSync, existsSync, mkdirSync, realpathSync, symlinkSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
 /** What the attacks use, as far as this machine has it. */
@@ -74,6 +74,8 @@ export function makeSmallRoot(root: string, natives: string[]): void {
   ]) {
     mkdirSync(join(root, path), { recursive: true })
   }
+  // A tmpfs in its place takes its mode over, which is this one in every image.
+  chmodSync(join(root, 'tmp'), 0o1777)
   for (const [name, target] of [
     ['bin', 'usr/bin'],
     ['sbin', 'usr/bin'],

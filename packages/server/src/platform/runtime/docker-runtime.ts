@@ -193,8 +193,9 @@ function containerOptions(
   if (place.user === 0) throw new Error('a workspace never runs as root')
   const { limits } = spec
   const mounts: SandboxMount[] = [
+    // Without a network Docker writes no hosts, and programs would not find `localhost`; the host name it does write.
     ...writeIdentityFiles(join(place.run, 'etc'), place.user).filter(
-      ({ target }) => target === '/etc/passwd' || target === '/etc/group',
+      ({ target }) => target !== '/etc/hostname',
     ),
     ...programMounts(deps.program).mounts,
     { source: place.home, target: insidePaths.home, writable: true },
