@@ -13,6 +13,7 @@ import { createThemeStore } from './lib/theme.ts'
 import { watchClient } from './lib/watched-client.ts'
 import { App } from './shell/app.tsx'
 import { createLayoutStore } from './shell/layout-store.ts'
+import { createTerminalStores } from './terminals/terminal-stores.ts'
 import { createToastStore } from './ui/toast-store.ts'
 import { createImportStores } from './workspaces/import-stores.ts'
 
@@ -39,6 +40,7 @@ function createServices(): Services {
     chats: createChatSessions({ client, queryClient, storage: localStorage, onStored: showStoredChat }),
     tabs: createTabStores(localStorage),
     documents: createDocumentStores({ client, queryClient, storage: localStorage }),
+    terminals: createTerminalStores({ client, queryClient, storage: localStorage }),
   }
 }
 

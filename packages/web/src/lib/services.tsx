@@ -5,6 +5,7 @@ import type { ChatSessions } from '../chat/chat-sessions.ts'
 import type { DocumentStores } from '../editing/document-stores.ts'
 import type { TabStores } from '../files/tab-stores.ts'
 import type { LayoutStore } from '../shell/layout-store.ts'
+import type { TerminalStores } from '../terminals/terminal-stores.ts'
 import type { ToastStore } from '../ui/toast-store.ts'
 import type { ImportStores } from '../workspaces/import-stores.ts'
 import type { ConnectionMonitor } from './connection.ts'
@@ -23,6 +24,7 @@ export interface Services {
   chats: ChatSessions
   tabs: TabStores
   documents: DocumentStores
+  terminals: TerminalStores
 }
 
 const ServicesContext = createContext<Services | null>(null)

@@ -1,7 +1,16 @@
-import { Code, Files, type LucideIcon, MessageSquareText, Search, Settings2 } from 'lucide-react'
+import {
+  Code,
+  Files,
+  type LucideIcon,
+  MessageSquareText,
+  Search,
+  Settings2,
+  SquareTerminal,
+} from 'lucide-react'
 import { Link } from 'wouter'
 import { useServices } from '../lib/services.tsx'
 import { useStore } from '../lib/store.ts'
+import type { TerminalDrawerControls } from '../terminals/use-terminal-drawer.ts'
 import type { Panel } from './ide-url.ts'
 import styles from './shell.module.css'
 import { useIde } from './use-ide.ts'
@@ -13,7 +22,7 @@ const items: readonly (readonly [panel: Panel, label: string, icon: LucideIcon])
 ]
 
 /** The workspace's part of the activity bar. The open panel's item closes it. */
-export function ActivityItems() {
+export function ActivityItems({ terminal }: { terminal: TerminalDrawerControls }) {
   const ide = useIde()
   const { layout } = useServices()
   const assistantOpen = useStore(layout, (state) => state.assistantOpen)
@@ -33,6 +42,18 @@ export function ActivityItems() {
           <Icon size={20} strokeWidth={1.6} aria-hidden />
         </Link>
       ))}
+      {terminal.offered && (
+        <button
+          type="button"
+          className={styles.activityItem}
+          aria-label="Terminal"
+          data-tooltip="Terminal (Ctrl `)"
+          aria-pressed={terminal.open}
+          onClick={terminal.toggle}
+        >
+          <SquareTerminal size={20} strokeWidth={1.6} aria-hidden />
+        </button>
+      )}
       <button
         type="button"
         className={styles.activityItem}
@@ -48,12 +69,13 @@ export function ActivityItems() {
 }
 
 /** The panels as pages of a narrow screen. */
-export function BottomBar() {
+export function BottomBar({ terminal }: { terminal: TerminalDrawerControls }) {
   const ide = useIde()
   const pages: readonly (readonly [panel: Panel, label: string, icon: LucideIcon])[] = [
     ['files', 'Files', Files],
     ['search', 'Search', Search],
     ['code', 'Code', Code],
+    ...(terminal.offered ? ([['terminal', 'Terminal', SquareTerminal]] as const) : []),
     ['chat', 'Assistant', MessageSquareText],
     ['settings', 'Settings', Settings2],
   ]

@@ -1,7 +1,7 @@
 import { formatLineRange, type LineRange, parseLineRange } from '../lib/line-range.ts'
 
 /** Every panel has an address; `code` is the open file alone, which on a narrow screen is a page of its own. */
-export const panels = ['files', 'search', 'code', 'chat', 'settings'] as const
+export const panels = ['files', 'search', 'code', 'terminal', 'chat', 'settings'] as const
 export type Panel = (typeof panels)[number]
 
 /** What a workspace's address says. */

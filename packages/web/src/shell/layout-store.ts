@@ -4,6 +4,7 @@ import type { Store } from '../lib/store.ts'
 
 const Layout = z.object({
   assistantOpen: z.boolean(),
+  terminalOpen: z.boolean().default(false),
   /** the panel that opens beside the code when the address names none */
   side: z.enum(['files', 'search']),
 })
@@ -14,7 +15,7 @@ export function createLayoutStore(storage: Storage): LayoutStore {
   return createPersistedStore<Layout>({
     key: 'atelier.layout',
     schema: Layout,
-    initial: { assistantOpen: true, side: 'files' },
+    initial: { assistantOpen: true, terminalOpen: false, side: 'files' },
     storage,
   })
 }

@@ -53,7 +53,8 @@ export function useIdeActions(location: IdeLocation): Ide {
     openScratch: (scratch) => go({ scratch, file: null, lines: null, panel: panelForCode() }),
     showPanel(panel) {
       if (panel === 'chat' && !narrow) layout.set((state) => ({ ...state, assistantOpen: true }))
-      go({ panel })
+      if (panel === 'terminal' && !narrow) layout.set((state) => ({ ...state, terminalOpen: true }))
+      else go({ panel })
     },
     showChat(chat) {
       if (!narrow) layout.set((state) => ({ ...state, assistantOpen: true }))

@@ -8,8 +8,10 @@ import {
   Search,
   Settings2,
   SquarePen,
+  SquareTerminal,
 } from 'lucide-react'
 import { shortcutLabel } from '../lib/use-shortcut.ts'
+import type { TerminalDrawerControls } from '../terminals/use-terminal-drawer.ts'
 import type { ImportControls } from '../workspaces/use-import.tsx'
 import type { PaletteCommand } from './command-palette.tsx'
 import type { Ide } from './use-ide.ts'
@@ -19,6 +21,7 @@ interface WorkspaceCommandsInput {
   ide: Ide
   controls: ImportControls
   openQuick: () => void
+  terminal: TerminalDrawerControls
 }
 
 /** What the palette offers inside a workspace. */
@@ -27,6 +30,7 @@ export function useWorkspaceCommands({
   ide,
   controls,
   openQuick,
+  terminal,
 }: WorkspaceCommandsInput): PaletteCommand[] {
   const imports: PaletteCommand[] = [
     { title: 'Import a folder', icon: FolderUp, run: controls.pickFolder },
@@ -38,6 +42,9 @@ export function useWorkspaceCommands({
     { title: 'New chat', icon: SquarePen, run: () => ide.showChat(null) },
     { title: 'Search the code', icon: Search, run: () => ide.showPanel('search') },
     { title: 'Show files', icon: Files, run: () => ide.showPanel('files') },
+    ...(terminal.offered
+      ? [{ title: 'Terminal', icon: SquareTerminal, shortcut: 'Ctrl `', run: terminal.show }]
+      : []),
     ...(workspace.role === 'viewer' ? [] : imports),
     { title: 'Workspace settings and members', icon: Settings2, run: () => ide.showPanel('settings') },
   ]

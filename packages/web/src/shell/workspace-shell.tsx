@@ -6,6 +6,7 @@ import { lastTab } from '../files/tabs.ts'
 import { useWorkspace } from '../lib/queries.ts'
 import { useServices } from '../lib/services.tsx'
 import { useShortcut } from '../lib/use-shortcut.ts'
+import { useTerminalDrawer } from '../terminals/use-terminal-drawer.ts'
 import { ErrorNotice } from '../ui/error-notice.tsx'
 import { Loading } from '../ui/feedback.tsx'
 import { DropArea } from '../workspaces/drop-area.tsx'
@@ -61,7 +62,8 @@ function OpenWorkspace({ workspace, location }: { workspace: Workspace; location
   const controls = useImport(workspace.id, isEmpty)
   const canImport = workspace.role !== 'viewer'
   const openQuick = () => setQuickOpen(true)
-  const commands = useWorkspaceCommands({ workspace, ide, controls, openQuick })
+  const terminal = useTerminalDrawer(workspace, ide)
+  const commands = useWorkspaceCommands({ workspace, ide, controls, openQuick, terminal })
   useShortcut('p', openQuick)
   useTitle(location.file === null ? workspace.name : `${location.file.split('/').at(-1)} · ${workspace.name}`)
 
@@ -83,11 +85,15 @@ function OpenWorkspace({ workspace, location }: { workspace: Workspace; location
     isEmpty && !isPending && error === null ? (
       <EmptyWorkspace workspaceId={workspace.id} controls={controls} canImport={canImport} />
     ) : null
-  const layout = { workspace, controls, empty }
+  const layout = { workspace, controls, empty, terminal }
   return (
     <IdeContext value={ide}>
       <PlaceCommandsContext value={commands}>
-        <AppFrame title={workspace.name} activity={<ActivityItems />} bottomBar={<BottomBar />}>
+        <AppFrame
+          title={workspace.name}
+          activity={<ActivityItems terminal={terminal} />}
+          bottomBar={<BottomBar terminal={terminal} />}
+        >
           {location.panel !== 'settings' && <h1 className="visually-hidden">{workspace.name}</h1>}
           <DropArea onDrop={(transfer) => canImport && controls.takeDrop(transfer)}>
             {ide.narrow ? <NarrowWorkspace {...layout} /> : <WideWorkspace {...layout} />}

@@ -49,7 +49,7 @@ export function useCopy(text: string | (() => string)): { copied: boolean; copy:
 }
 
 /** `navigator.clipboard` exists under TLS and on localhost only; a home server over plain HTTP needs the old way. */
-async function copyText(text: string): Promise<void> {
+export async function copyText(text: string): Promise<void> {
   if (navigator.clipboard !== undefined) return navigator.clipboard.writeText(text)
   const area = document.createElement('textarea')
   area.value = text
