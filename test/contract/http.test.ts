@@ -1,6 +1,8 @@
 import { request as httpRequest } from 'node:http'
-import { endpoints, FailureEnvelope } from '@atelier/contract'
-import { startTestServer, type TestServer } from '@atelier/testkit'
+import { connect } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { deleteApiKey, endpoints, FailureEnvelope, listApiKeys, signOut } from '@atelier/contract'
+import { signUpPerson, startMockProviders, startTestServer, type TestServer } from '@atelier/testkit'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 let server: TestServer
@@ -152,6 +154,90 @@ describe('requests that cannot be served', () => {
     })
     expect(response.headers.get('x-request-id')).toMatch(/^req_[0-9A-HJKMNP-TV-Z]{26}$/)
   })
+})
+
+describe('bytes that are no request', () => {
+  /** Sends bytes as they are and reads the answer to the end of the connection. */
+  async function exchange(bytes: string): Promise<{ head: string; body: string }> {
+    const { hostname, port } = new URL(server.url)
+    const socket = connect(Number(port), hostname)
+    socket.write(bytes)
+    const [head = '', body = ''] = (await text(socket)).split('\r\n\r\n')
+    return { head, body }
+  }
+
+  it.each([
+    [
+      'headers of 64 KB',
+      `GET /api/health HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${'x'.repeat(65_536)}\r\n\r\n`,
+      431,
+      'PAYLOAD_TOO_LARGE',
+    ],
+    ['what is no HTTP', 'hello\r\n\r\n', 400, 'INVALID_REQUEST'],
+    [
+      'two lengths of one body',
+      'POST /api/auth/sign-in/email HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n{}',
+      400,
+      'INVALID_REQUEST',
+    ],
+    [
+      'a body with two ways to end',
+      'POST /api/auth/sign-in/email HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n{}',
+      400,
+      'INVALID_REQUEST',
+    ],
+  ])('[HTTP15] %s', async (_what, bytes, status, code) => {
+    const { head, body } = await exchange(bytes)
+    expect(head).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `))
+    expect(head).toMatch(/^ratelimit: "standard";r=\d+;t=\d+$/m)
+    const { error, requestId } = FailureEnvelope.parse(JSON.parse(body))
+    expect(error.code).toBe(code)
+    expect(head).toContain(`x-request-id: ${requestId}`)
+    expect((await fetch(`${server.url}/api/health/live`)).status).toBe(200)
+  })
+})
+
+describe('streams', () => {
+  it('[HTTP16] end when the session or the API key behind them ends, and no other', async () => {
+    await using providers = await startMockProviders()
+    await using own = await startTestServer({ environment: providers.environment })
+    providers.fail({ kind: 'stall', after: 1 })
+    const ask = (headers: Record<string, string>) =>
+      fetch(`${own.url}/api/chat/stream`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...headers },
+        body: JSON.stringify({ model: 'gpt-6-luna', message: 'Wait for me' }),
+      })
+    const person = await signUpPerson(own.url)
+    const other = await person.signInAgain()
+    const key = await person.apiKey()
+    const [bySession, byKey, stays] = await Promise.all([
+      ask(person.headers),
+      ask({ 'x-api-key': key }),
+      ask(other.headers),
+    ])
+    expect([bySession, byKey, stays].map(({ status }) => status)).toEqual([200, 200, 200])
+
+    const keys = await fetch(own.url + listApiKeys.path, { headers: other.headers })
+    const [{ id }] = ((await keys.json()) as { data: { items: [{ id: string }] } }).data.items
+    await fetch(own.url + deleteApiKey.path.replace(':apiKeyId', id), {
+      method: 'DELETE',
+      headers: other.headers,
+    })
+    await fetch(own.url + signOut.path, { method: 'POST', headers: person.headers })
+
+    for (const response of [bySession, byKey]) {
+      const lastEvents: string[] = []
+      await response.body
+        ?.pipeThrough(new TextDecoderStream())
+        .pipeTo(new WritableStream({ write: (part) => void lastEvents.push(part) }))
+        // It is cut after its last event.
+        .catch(() => undefined)
+      expect(lastEvents.join('')).toContain('"code":"UNAUTHORIZED"')
+    }
+    providers.heal()
+    expect(await stays.text()).not.toContain('UNAUTHORIZED')
+  }, 90_000)
 })
 
 describe('limits', () => {

@@ -72,6 +72,7 @@ export async function startContentSite(options: {
       rateLimits: { standard: many, ai: many, upload: many, probe: many, static: many },
       stagingDirectory: tmpdir(),
       authenticate: identity.authenticate,
+      stillValid: identity.stillValid,
       logger,
       clock,
       validateAnswers: true,

@@ -47,6 +47,7 @@ export async function startIdentityServer(options: {
       rateLimits: { standard: many, ai: many, upload: many, probe: many, static: many },
       stagingDirectory: tmpdir(),
       authenticate: identity.authenticate,
+      stillValid: identity.stillValid,
       logger,
       clock,
       validateAnswers: true,

@@ -24,6 +24,7 @@ import { createWorkspaceGuard, workspacesFeature } from './features/workspaces/i
 import { limitsInForce, probesPerMinute, staticRequestsPerMinute } from './limits.ts'
 import type { Config } from './platform/config/config.ts'
 import { openDatabase } from './platform/db/database.ts'
+import { openMongo } from './platform/db/mongo.ts'
 import { createHttpServer, type HttpServer } from './platform/http/http-server.ts'
 import { createSocketTickets } from './platform/http/socket-tickets.ts'
 import { createSockets } from './platform/http/sockets.ts'
@@ -72,7 +73,8 @@ export async function createApp(
   })
   const models = stack.use(createModels({ environment: config.models, clock, logger }))
   const ledger = stack.use(openLedger({ database, models, logger, clock }))
-  const conversations = stack.use(await openConversations({ database, logger }))
+  const mongo = config.mongodbUri === undefined ? undefined : stack.use(await openMongo(config.mongodbUri))
+  const conversations = stack.use(await openConversations({ database, mongo, logger }))
   const http = stack.use(
     createHttpServer({
       baseUrl: config.baseUrl,
@@ -81,6 +83,7 @@ export async function createApp(
       rateLimits: { ...config.rateLimits, probe: probesPerMinute, static: staticRequestsPerMinute },
       stagingDirectory: join(config.dataDirectory, 'staging'),
       authenticate: identity.authenticate,
+      stillValid: identity.stillValid,
       logger,
       clock,
       validateAnswers: base.validateAnswers,

@@ -160,6 +160,7 @@ export async function startChatTestServer(
         const userId = String(headers['x-person'] ?? people[0])
         return { kind: 'token', userId, sessionId: 'ses_1', admin: headers['x-admin'] === 'yes' }
       },
+      stillValid: async () => true,
       logger,
       clock: Date.now,
       validateAnswers: true,

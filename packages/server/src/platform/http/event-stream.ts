@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
+import type { ErrorCode } from '@atelier/contract'
 import type { AppError } from '../../base/app-error.ts'
 import { toAppError } from './to-app-error.ts'
 
@@ -26,12 +27,16 @@ export async function writeEventStream(
     onFailure?: (error: AppError) => void
   },
 ): Promise<void> {
-  response.writeHead(200, {
+  const headers = {
     ...options.headers,
     'content-type': 'text/event-stream; charset=utf-8',
     'cache-control': 'no-cache, no-transform',
     'x-accel-buffering': 'no',
-  })
+  }
+  for (const [name, value] of Object.entries(headers)) {
+    if (value !== undefined) response.setHeader(name, value)
+  }
+  response.statusCode = 200
   response.flushHeaders()
   let pending = ''
   let scheduled: NodeJS.Immediate | undefined
@@ -58,13 +63,17 @@ export async function writeEventStream(
   } catch (error) {
     const failed = toAppError(error)
     options.onFailure?.(failed)
-    const { code, message } = failed
-    pending += frame({ data: { error: { code, message }, done: true, finishReason: 'error' } })
+    pending += failureFrame(failed.code, failed.message)
   } finally {
     clearInterval(comments)
     flush()
     response.end()
   }
+}
+
+/** The last event of a stream that fails. */
+export function failureFrame(code: ErrorCode, message: string): string {
+  return frame({ data: { error: { code, message }, done: true, finishReason: 'error' } })
 }
 
 function frame(event: ServerSentEvent): string {

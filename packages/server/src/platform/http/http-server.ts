@@ -6,6 +6,7 @@ import { AppError } from '../../base/app-error.ts'
 import type { Clock } from '../../base/clock.ts'
 import type { Principal } from '../identity/principal.ts'
 import { limitAddress } from './caller-address.ts'
+import { answerClientError } from './client-error.ts'
 import { failure } from './envelope.ts'
 import { createMultipartStaging, type MultipartStaging } from './multipart.ts'
 import { openAiFailure, speaksOpenAi } from './openai-failure.ts'
@@ -13,6 +14,7 @@ import { createOriginPolicy, type OriginPolicy } from './origin.ts'
 import { createRateLimiter, type RateDecision } from './rate-limiter.ts'
 import { createRequestIds } from './request-id.ts'
 import { securityHeaders } from './security-headers.ts'
+import { createStreamWatch } from './stream-watch.ts'
 import { statusOf, toAppError } from './to-app-error.ts'
 
 /** Bytes of a JSON body where the endpoint names no limit. */
@@ -40,6 +42,8 @@ export interface HttpOptions {
   rateLimits: Readonly<Record<RateClass, number>>
   stagingDirectory: string
   authenticate: Authenticate
+  /** whether the credential behind an open stream still holds */
+  stillValid(principal: Principal): Promise<boolean>
   logger: Logger
   clock: Clock
   /** check every answer against its schema: for tests and development */
@@ -73,8 +77,9 @@ export function createHttpServer(options: HttpOptions): HttpServer {
   const states = new WeakMap<FastifyRequest, RequestState>()
   const origins = createOriginPolicy(options)
   const limiter = createRateLimiter({ limits: options.rateLimits, clock: options.clock })
+  const streams = createStreamWatch(options)
   const closing = new AbortController()
-  const graceOver = new AbortController()
+  const open = new Set<AbortController>()
   const mounted = new Map<string, EndpointShape>()
   const forwarders: { matches(request: IncomingMessage): boolean; handler: RequestForwarder }[] = []
   const app = fastify({
@@ -97,6 +102,12 @@ export function createHttpServer(options: HttpOptions): HttpServer {
         },
       ),
     logger: false,
+    clientErrorHandler: (error, socket) =>
+      answerClientError(
+        error,
+        socket,
+        limitHeaders(limiter.consume('standard', callerAt(socket.remoteAddress ?? ''))),
+      ),
     forceCloseConnections: 'idle',
     return503OnClosing: false,
     frameworkErrors: (error, request, reply) => {
@@ -114,7 +125,7 @@ export function createHttpServer(options: HttpOptions): HttpServer {
   )
 
   function countRequest(request: FastifyRequest, principal: Principal | null): RateDecision {
-    const caller = principal ? `user ${principal.userId}` : `address ${limitAddress(request.ip)}`
+    const caller = principal ? `user ${principal.userId}` : callerAt(request.ip)
     return limiter.consume(rateClassOf(request), caller)
   }
 
@@ -129,7 +140,8 @@ export function createHttpServer(options: HttpOptions): HttpServer {
     origins.checkHost(request.headers.host)
     checkAccess(request, principal)
     checkOrigin(request, principal)
-    states.set(request, { principal, signal: signalOf(reply, graceOver.signal) })
+    states.set(request, { principal, signal: signalOf(reply, open) })
+    if (principal) streams.add(principal, reply.raw)
   })
 
   async function identify(request: FastifyRequest): Promise<Principal | null | AppError> {
@@ -194,11 +206,12 @@ export function createHttpServer(options: HttpOptions): HttpServer {
     async [Symbol.asyncDispose]() {
       closing.abort()
       const grace = setTimeout(() => {
-        graceOver.abort()
+        for (const request of open) request.abort()
         app.server.closeAllConnections()
       }, closeGraceMilliseconds)
       await app.close()
       clearTimeout(grace)
+      streams[Symbol.dispose]()
     },
   }
 }
@@ -224,13 +237,24 @@ function applyCommonHeaders(request: FastifyRequest, reply: FastifyReply): void 
 }
 
 function applyDecision(reply: FastifyReply, decision: RateDecision): void {
-  const { rateClass, limit, remaining, resetSeconds } = decision
-  reply.header('ratelimit-policy', `"${rateClass}";q=${limit};w=60`)
-  reply.header('ratelimit', `"${rateClass}";r=${remaining};t=${resetSeconds}`)
-  reply.header('x-ratelimit-limit', limit)
-  reply.header('x-ratelimit-remaining', remaining)
-  reply.header('x-ratelimit-reset', Math.ceil(Date.now() / 1000) + resetSeconds)
-  if (!decision.allowed) reply.header('retry-after', resetSeconds)
+  reply.headers(limitHeaders(decision))
+}
+
+function limitHeaders(decision: RateDecision): Record<string, string | number> {
+  const { rateClass, limit, remaining, resetSeconds, allowed } = decision
+  return {
+    'ratelimit-policy': `"${rateClass}";q=${limit};w=60`,
+    ratelimit: `"${rateClass}";r=${remaining};t=${resetSeconds}`,
+    'x-ratelimit-limit': limit,
+    'x-ratelimit-remaining': remaining,
+    'x-ratelimit-reset': Math.ceil(Date.now() / 1000) + resetSeconds,
+    ...(allowed ? {} : { 'retry-after': resetSeconds }),
+  }
+}
+
+/** Whom a request without a known user is counted for. */
+function callerAt(ip: string): string {
+  return `address ${limitAddress(ip)}`
 }
 
 function rateLimited(decision: RateDecision): AppError {
@@ -263,12 +287,15 @@ function checkAccess(request: FastifyRequest, principal: Principal | null): void
     throw new AppError('FORBIDDEN', 'Only an administrator can do this')
 }
 
-function signalOf(reply: FastifyReply, graceOver: AbortSignal): AbortSignal {
+/** Aborts when the caller leaves. `AbortSignal.any` with the server's own would outlive its request: Node keeps those. */
+function signalOf(reply: FastifyReply, open: Set<AbortController>): AbortSignal {
   const gone = new AbortController()
+  open.add(gone)
   reply.raw.once('close', () => {
+    open.delete(gone)
     if (!reply.raw.writableFinished) gone.abort()
   })
-  return AbortSignal.any([gone.signal, graceOver])
+  return gone.signal
 }
 
 function missingRoute(

@@ -1,0 +1,55 @@
+import type { ServerResponse } from 'node:http'
+import type { Principal } from '../identity/principal.ts'
+import { failureFrame } from './event-stream.ts'
+
+/** What was allowed when a stream began is looked at again this often, as for sockets. */
+const checkMilliseconds = 10_000
+
+/** Ends event streams whose credential has ended since: a stream lives longer than the check of its request. */
+export interface StreamWatch extends Disposable {
+  add(principal: Principal, response: ServerResponse): void
+}
+
+export function createStreamWatch(options: {
+  /** whether a credential still holds */
+  stillValid(principal: Principal): Promise<boolean>
+  logger: { warn(fields: object, message: string): void }
+}): StreamWatch {
+  const open = new Map<ServerResponse, Principal>()
+  const told = new WeakSet<ServerResponse>()
+  let checking = false
+
+  const timer = setInterval(async () => {
+    // A database that answers slowly is not asked again meanwhile.
+    if (checking) return
+    checking = true
+    const streams = [...open].filter(([response]) => isEventStream(response))
+    await Promise.all(streams.map(([response, principal]) => check(response, principal)))
+    checking = false
+  }, checkMilliseconds).unref()
+
+  async function check(response: ServerResponse, principal: Principal): Promise<void> {
+    try {
+      if (await options.stillValid(principal)) return
+      // Who does not read it is cut off at the next check.
+      if (told.has(response)) response.destroy()
+      else response.write(failureFrame('UNAUTHORIZED', 'You have been signed out'), () => response.destroy())
+      told.add(response)
+    } catch (error) {
+      // The database does not answer: new requests fail closed; what is open waits for the next check.
+      options.logger.warn({ err: error }, 'what is behind an open stream could not be checked')
+    }
+  }
+
+  return {
+    add(principal, response) {
+      open.set(response, principal)
+      response.once('close', () => open.delete(response))
+    },
+    [Symbol.dispose]: () => clearInterval(timer),
+  }
+}
+
+function isEventStream(response: ServerResponse): boolean {
+  return response.headersSent && String(response.getHeader('content-type')).startsWith('text/event-stream')
+}
