@@ -12,6 +12,7 @@ import { pageFeature } from './features/page/index.ts'
 import { previewsFeature } from './features/previews/index.ts'
 import {
   createHashedEmbedder,
+  createReembedding,
   createRetrieval,
   describeReason,
   languageOf,
@@ -165,6 +166,7 @@ export async function createApp(
   )
   const { files } = parts
   const jobs = stack.use(createJobQueue({ database, node, logger }))
+  const reembedding = stack.use(createReembedding({ jobs, retrieval, logger }))
   stack.use(
     await workspacesFeature({
       http,
@@ -198,6 +200,7 @@ export async function createApp(
   serviceFeature({ http, version, limits: limitsInForce(config) })
   pageFeature({ http, pageDirectory: join(import.meta.dirname, '../../web/dist') })
   await jobs.start()
+  reembedding.start()
   const owned = stack.move()
   return { http, summary: () => summaryOf(models), [Symbol.asyncDispose]: () => owned.disposeAsync() }
 }

@@ -19,6 +19,12 @@ export {
   type ProviderRequest,
   startMockProviders,
 } from './mock-providers.ts'
+export {
+  type MongoServer,
+  type MongoUnavailable,
+  mongoUnavailable,
+  startMongoServer,
+} from './mongo-server.ts'
 export { type Person, signUpPerson } from './person.ts'
 export { type PostgresServer, type PostgresUnavailable, startPostgresServer } from './postgres-server.ts'
 export { startTestServer, type TestServer } from './server.ts'

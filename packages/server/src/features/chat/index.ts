@@ -1,10 +1,12 @@
 import type { Database } from '../../platform/db/database.ts'
+import type { Mongo } from '../../platform/db/mongo.ts'
 import type { HttpServer } from '../../platform/http/http-server.ts'
 import type { ContextDependencies } from './answer-context.ts'
 import { mountChatRoutes } from './chat-routes.ts'
 import { createChatService } from './chat-service.ts'
 import type { ChatStore } from './chat-store.ts'
 import { mountConversationRoutes } from './conversation-routes.ts'
+import { openMongoChatStore } from './mongo-chat-store.ts'
 import { createPromptBuilder } from './prompt-builder.ts'
 import { createRelationalChatStore } from './relational-chat-store.ts'
 import { createRunStore } from './run-store.ts'
@@ -34,10 +36,13 @@ export interface Conversations extends AsyncDisposable {
  */
 export async function openConversations(dependencies: {
   database: Database
+  /** where conversations are kept instead; runs stay in the database */
+  mongo?: Mongo | undefined
   logger: { error(fields: object, message: string): void; warn(fields: object, message: string): void }
 }): Promise<Conversations> {
-  const { database, logger } = dependencies
-  const store = createRelationalChatStore({ database })
+  const { database, mongo, logger } = dependencies
+  const store =
+    mongo === undefined ? createRelationalChatStore({ database }) : await openMongoChatStore(mongo)
   const runs = createRuns({
     store: createRunStore({ database }),
     logger,

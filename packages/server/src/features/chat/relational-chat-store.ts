@@ -4,6 +4,7 @@ import type { Database } from '../../platform/db/database.ts'
 import type { ChatTable } from '../../platform/db/tables.ts'
 import type { AnswerStep } from './answer-steps.ts'
 import type { ChatRow, ChatStore, MessageRow } from './chat-store.ts'
+import { storableJson, storableText } from './storable-text.ts'
 
 /** Conversations as rows: one a conversation, one a message. */
 export function createRelationalChatStore({ database }: { database: Database }): ChatStore {
@@ -66,8 +67,8 @@ export function createRelationalChatStore({ database }: { database: Database }):
           select chat.id, chat.before + t.ordinal, t.id, t.role, t.content, t.answer::jsonb, t.steps
           from chat, unnest(
             ${messages.map(({ id }) => id)}::text[], ${messages.map(({ role }) => role)}::text[],
-            ${messages.map(({ content }) => storable(content))}::text[],
-            ${messages.map(({ answer }) => toJson(answer))}::text[], ${messages.map(({ steps }) => toJson(steps))}::text[]
+            ${messages.map(({ content }) => storableText(content))}::text[],
+            ${messages.map(({ answer }) => storableJson(answer))}::text[], ${messages.map(({ steps }) => storableJson(steps))}::text[]
           ) with ordinality as t (id, role, content, answer, steps, ordinal)
           returning id, position, role, content, answer, steps, created_at
         )
@@ -107,16 +108,6 @@ interface MessageSelection {
   answer: unknown
   steps: string | null
   created_at: Date
-}
-
-/** PostgreSQL takes neither NUL nor half of a surrogate pair. */
-function storable(text: string): string {
-  return text.toWellFormed().replaceAll('\0', '\uFFFD')
-}
-
-function toJson(value: object | null): string | null {
-  if (value === null) return null
-  return JSON.stringify(value, (_, part: unknown) => (typeof part === 'string' ? storable(part) : part))
 }
 
 function containing(search: string) {

@@ -115,6 +115,17 @@ export function createStoredChats(dependencies: {
     return { chat: await get(userId, chatId), items: items.map(toStoredMessage) }
   }
 
+  /** A conversation goes on when its workspace is gone, or no longer the person's. */
+  async function stillOpen(principal: Principal, workspaceId: string | null): Promise<string | null> {
+    if (workspaceId === null) return null
+    try {
+      return (await guard(principal, workspaceId, 'viewer')).workspaceId
+    } catch (error) {
+      if (error instanceof AppError && error.code === 'NOT_FOUND') return null
+      throw error
+    }
+  }
+
   return {
     async list({ userId }, { limit, cursor, search, workspaceId }) {
       const rows = await store.list(userId, {
@@ -175,13 +186,14 @@ export function createStoredChats(dependencies: {
       if (!(await store.remove(userId, chatId))) throw notFound('Chat')
     },
 
-    async history({ userId }, chatId) {
+    async history(principal, chatId) {
+      const { userId } = principal
       if (chatId === undefined) return { chatId: newId('chat'), exists: false, workspaceId: null, turns: [] }
       const chat = await store.find(userId, chatId)
       if (chat === null) throw notFound('Chat')
       const rows = await store.messages(userId, chatId, { limit: mostTurns, withSteps: true })
       const turns = rows.map(({ role, content, steps }) => ({ role, content, ...(steps && { steps }) }))
-      return { chatId, exists: true, workspaceId: chat.workspaceId, turns }
+      return { chatId, exists: true, workspaceId: await stillOpen(principal, chat.workspaceId), turns }
     },
 
     keeping:

@@ -13,6 +13,8 @@ export interface Config {
   readonly secret: string | undefined
   readonly databaseUrl: string | undefined
   readonly databasePoolSize: number
+  /** keeps conversations; `undefined`: the database does */
+  readonly mongodbUri: string | undefined
   /** proxies whose forwarding headers are believed; `false`: none */
   readonly trustProxy: string[] | false
   /** requests a minute and class */
@@ -68,6 +70,7 @@ export function loadConfig(environment: Record<string, string | undefined>, root
     secret: env.ATELIER_SECRET,
     databaseUrl: env.DATABASE_URL,
     databasePoolSize: env.DATABASE_POOL_SIZE,
+    mongodbUri: env.MONGODB_URI,
     trustProxy:
       env.TRUST_PROXY === undefined ? false : env.TRUST_PROXY.split(',').map((entry) => entry.trim()),
     rateLimits: Object.freeze({

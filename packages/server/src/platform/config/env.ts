@@ -49,6 +49,11 @@ export const ServerEnvironment = z.object({
     .url({ protocol: /^postgres(ql)?$/ })
     .optional()
     .describe('PostgreSQL with pgvector; the embedded database where absent'),
+  MONGODB_URI: z
+    .string()
+    .regex(/^mongodb(\+srv)?:\/\/\S+$/, 'must be a mongodb:// address')
+    .optional()
+    .describe('MongoDB 4.4 or newer that keeps conversations; in the database where absent'),
   DATABASE_POOL_SIZE: count(10).describe('most connections to PostgreSQL'),
   TRUST_PROXY: z
     .string()
