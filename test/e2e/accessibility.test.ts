@@ -1,9 +1,8 @@
-import { readFile } from 'node:fs/promises'
-import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { launchBrowser, startTestServer, type TestServer } from '@atelier/testkit'
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, describe, test } from 'vitest'
+import { expectNoFaults, settled } from './no-faults.ts'
 import {
   askThrough,
   createWorkspaceThrough,
@@ -15,7 +14,6 @@ import {
 } from './open-page.ts'
 
 const browser: Browser | null = await launchBrowser()
-const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 const project = join(import.meta.dirname, '../../packages/client')
 
 describe.skipIf(browser === null)('the page for everybody', () => {
@@ -40,7 +38,7 @@ describe.skipIf(browser === null)('the page for everybody', () => {
     await expectNoFaults(page)
     await signUpThrough(page, 'Ada', 'ada@example.com')
     await expectNoFaults(page)
-    for (const section of ['profile', 'appearance', 'keys', 'limits']) {
+    for (const section of ['profile', 'appearance', 'keys', 'usage', 'providers', 'limits']) {
       await page.goto(`/settings/${section}`)
       await page.getByRole('heading', { level: 1 }).waitFor()
       await expectNoFaults(page)
@@ -88,23 +86,8 @@ describe.skipIf(browser === null)('the page for everybody', () => {
     for (const panel of ['files', 'search', 'code?file=src/client.ts', 'chat']) {
       await page.goto(pathname.replace(/settings$/, panel))
       await page.getByRole('navigation', { name: 'Panels' }).waitFor()
-      await page.waitForLoadState('networkidle')
+      await settled(page)
       await expectNoFaults(page)
     }
   })
 })
-
-/** Runs axe with the rules of WCAG 2.2, levels A and AA, in both themes. */
-async function expectNoFaults(page: Page): Promise<void> {
-  for (const colorScheme of ['dark', 'light'] as const) {
-    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
-    await page.evaluate(axe)
-    const faults = await page.evaluate(`axe
-      .run({ runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'] })
-      .then(({ violations }) => violations.map(({ id, nodes }) => ({
-        id,
-        nodes: nodes.map(({ html, failureSummary }) => html.slice(0, 160) + ' ' + failureSummary),
-      })))`)
-    expect({ url: page.url(), colorScheme, faults }).toEqual({ url: page.url(), colorScheme, faults: [] })
-  }
-}

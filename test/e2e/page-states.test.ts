@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path'
 import { launchBrowser, startTestServer, type TestServer } from '@atelier/testkit'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { expectNoOverflow, settled } from './no-faults.ts'
 import { createWorkspaceThrough, type OpenPage, openPage, signUpThrough } from './open-page.ts'
 
 const browser: Browser | null = await launchBrowser()
@@ -121,16 +122,16 @@ describe.skipIf(browser === null)('the page in a real browser', () => {
       ...['files', 'search', 'code?file=src/cart.ts', 'chat', 'settings'].map(
         (panel) => `${workspace}/${panel}`,
       ),
-      ...['profile', 'appearance', 'keys', 'limits'].map((section) => `/settings/${section}`),
+      ...['profile', 'appearance', 'keys', 'usage', 'providers', 'limits'].map(
+        (section) => `/settings/${section}`,
+      ),
       '/',
     ]
     for (const path of paths) {
       await page.goto(path)
       await page.getByRole('heading', { level: 1 }).waitFor({ state: 'attached' })
-      await page.waitForLoadState('networkidle')
-      const widths = await page.evaluate('[document.documentElement.scrollWidth, document.body.scrollWidth]')
-      expect({ path, widths }).toEqual({ path, widths: [375, 375] })
-      expect({ path, cutOff: await page.evaluate(controlsCutOff) }).toEqual({ path, cutOff: [] })
+      await settled(page)
+      await expectNoOverflow(page)
     }
     await view.picture('workspaces-375-dark')
     await page.setViewportSize({ width: 1440, height: 900 })
@@ -146,13 +147,6 @@ describe.skipIf(browser === null)('the page in a real browser', () => {
     expect(view.complaints).toEqual([])
   })
 })
-
-/** Controls that reach beyond the right edge and cannot be scrolled to. */
-const controlsCutOff = `[...document.querySelectorAll('button, a, input, textarea, select')]
-  .filter((control) => control.checkVisibility() && !control.closest('nav, [role=tablist], pre, .cm-editor'))
-  .filter((control) => control.getBoundingClientRect().right > innerWidth + 0.5)
-  .filter((control) => !control.matches('a[href="#main"]'))
-  .map((control) => control.outerHTML.slice(0, 120))`
 
 async function write(root: string, files: Record<string, string>): Promise<void> {
   for (const [path, content] of Object.entries(files)) {

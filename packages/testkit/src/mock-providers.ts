@@ -8,6 +8,7 @@ import { errorBody, errorEvent, type WireProtocol, wireProtocolOf } from './wire
  * - `status`: an error answer in the provider's own words
  * - `hang`: no answer at all, until the caller goes away
  * - `stall`: a stream that falls silent
+ * - `pause`: a stream that falls silent until `resume` is called, and then goes on to its end
  * - `end`: a stream that ends properly as HTTP goes, but before the answer is complete
  * - `cut`: the connection breaks
  * - `malformed`: something that is not JSON in the middle, then the rest
@@ -16,7 +17,7 @@ import { errorBody, errorEvent, type WireProtocol, wireProtocolOf } from './wire
 export type ProviderFault =
   | { kind: 'status'; status: number; code?: string; message?: string; retryAfterSeconds?: number }
   | { kind: 'hang' }
-  | { kind: 'stall' | 'end' | 'cut' | 'malformed' | 'error-event'; after: number }
+  | { kind: 'stall' | 'pause' | 'end' | 'cut' | 'malformed' | 'error-event'; after: number }
 
 export interface MockReply {
   content: string
@@ -46,7 +47,9 @@ export interface MockProviders extends AsyncDisposable {
   answer(question: string | RegExp, reply: MockReply, only?: { afterTools: boolean }): void
   /** The next `times` requests (all, when absent) of a protocol (any, when absent) fail. */
   fail(fault: ProviderFault, only?: { protocol?: WireProtocol; times?: number }): void
-  /** No request fails any more; what hangs is released. */
+  /** Streams that pause go on. */
+  resume(): void
+  /** No request fails any more; what hangs or pauses is broken off. */
   heal(): void
 }
 
@@ -60,6 +63,7 @@ export async function startMockProviders(): Promise<MockProviders> {
   const requests: ProviderRequest[] = []
   const faults: { fault: ProviderFault; protocol: WireProtocol | undefined; left: number }[] = []
   const silent = new Set<ServerResponse>()
+  const paused = new Set<() => void>()
   const server = createServer((incoming, outgoing) => {
     void serve(incoming, outgoing)
   })
@@ -76,10 +80,10 @@ export async function startMockProviders(): Promise<MockProviders> {
     )
     const entry = faults[index]
     if (entry !== undefined) entry.left -= 1
-    if (entry?.fault.kind === 'hang' || entry?.fault.kind === 'stall') silent.add(outgoing)
+    if (entry !== undefined && ['hang', 'stall', 'pause'].includes(entry.fault.kind)) silent.add(outgoing)
     if (entry?.fault.kind === 'hang') return
     if (entry?.fault.kind === 'status') return refuse(outgoing, protocol, entry.fault)
-    forward({ to: mock.url, incoming, body, outgoing, protocol, fault: entry?.fault })
+    forward({ to: mock.url, incoming, body, outgoing, protocol, fault: entry?.fault, paused })
   }
 
   return {
@@ -101,8 +105,13 @@ export async function startMockProviders(): Promise<MockProviders> {
     fail(fault, only = {}) {
       faults.push({ fault, protocol: only.protocol, left: only.times ?? Number.POSITIVE_INFINITY })
     },
+    resume() {
+      for (const goOn of paused) goOn()
+      paused.clear()
+    },
     heal() {
       faults.length = 0
+      paused.clear()
       for (const outgoing of silent) outgoing.destroy()
       silent.clear()
     },
@@ -138,10 +147,12 @@ interface Exchange {
   outgoing: ServerResponse
   protocol: WireProtocol
   fault: ProviderFault | undefined
+  /** what lets streams that pause go on */
+  paused: Set<() => void>
 }
 
 /** Passes a request on and its answer back, event by event where a fault wants to count them. */
-function forward({ to, incoming, body, outgoing, protocol, fault }: Exchange): void {
+function forward({ to, incoming, body, outgoing, protocol, fault, paused }: Exchange): void {
   const upstream = request(
     new URL(incoming.url ?? '/', to),
     { method: incoming.method, headers: { ...incoming.headers, host: new URL(to).host } },
@@ -154,7 +165,7 @@ function forward({ to, incoming, body, outgoing, protocol, fault }: Exchange): v
       void readAll(answer).then((whole) => {
         const { 'content-length': _, 'transfer-encoding': __, ...headers } = answer.headers
         const streamed = String(headers['content-type']).includes('text/event-stream')
-        if (streamed) breakStream({ outgoing, headers, events: eventsOf(whole), protocol, fault })
+        if (streamed) breakStream({ outgoing, headers, events: eventsOf(whole), protocol, fault, paused })
         else breakBody(outgoing, headers, whole, fault)
       })
     },
@@ -169,15 +180,19 @@ function breakStream(options: {
   events: string[]
   protocol: WireProtocol
   fault: ProviderFault & { after: number }
+  paused: Set<() => void>
 }): void {
-  const { outgoing, events, protocol, fault } = options
+  const { outgoing, events, protocol, fault, paused } = options
   outgoing.writeHead(200, options.headers)
   const before = events.slice(0, fault.after).join('')
+  const rest = events.slice(fault.after).join('')
   if (fault.kind === 'stall') outgoing.write(before)
-  else if (fault.kind === 'end') outgoing.end(before)
+  else if (fault.kind === 'pause') {
+    outgoing.write(before)
+    paused.add(() => outgoing.end(rest))
+  } else if (fault.kind === 'end') outgoing.end(before)
   else if (fault.kind === 'error-event') outgoing.end(before + errorEvent(protocol))
-  else if (fault.kind === 'malformed')
-    outgoing.end(`${before}data: {"broken": \n\n${events.slice(fault.after).join('')}`)
+  else if (fault.kind === 'malformed') outgoing.end(`${before}data: {"broken": \n\n${rest}`)
   else outgoing.write(before, () => outgoing.socket?.end())
 }
 

@@ -1,7 +1,7 @@
 import type { Usage } from '@atelier/contract'
 import { ChevronRight, RotateCw } from 'lucide-react'
 import { Link } from 'wouter'
-import { formatMoney, formatNumber } from '../lib/format.ts'
+import { formatMoney } from '../lib/format.ts'
 import { useModels } from '../lib/queries.ts'
 import { IconButton } from '../ui/button.tsx'
 import { CopyButton } from '../ui/copy-button.tsx'
@@ -10,6 +10,7 @@ import { AttemptList } from './attempt-list.tsx'
 import { fallbackWords, hasFailures } from './attempt-words.ts'
 import styles from './chat.module.css'
 import { localModelKey, modelName } from './model-choice.ts'
+import { tokenWords } from './token-words.ts'
 import type { Outcome, Turn } from './turn.ts'
 
 interface AnswerFooterProps {
@@ -63,14 +64,9 @@ export function AnswerFooter({ turn, outcome, onRetry }: AnswerFooterProps) {
 }
 
 function TokenCounts({ usage }: { usage: Usage }) {
-  const input = usage.inputTokens + usage.cachedInputTokens + usage.cacheWriteTokens
-  const output = usage.outputTokens + usage.reasoningTokens
-  const of = (count: number, what: string) => (count > 0 ? ` (${formatNumber(count)} ${what})` : '')
   return (
     <span title={usage.estimated ? 'Estimated: the provider did not report' : 'As the provider reported'}>
-      {usage.estimated && '≈ '}
-      {formatNumber(input)} in{of(usage.cachedInputTokens, 'cached')}, {formatNumber(output)} out
-      {of(usage.reasoningTokens, 'reasoning')}
+      {tokenWords(usage)}
     </span>
   )
 }

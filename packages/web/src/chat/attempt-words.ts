@@ -4,15 +4,15 @@ import { modelName } from './model-choice.ts'
 const words: Record<AttemptOutcome, string> = {
   answered: 'answered',
   transient: 'failed',
-  key: 'its key was refused',
-  'context-length': 'the conversation is too long for it',
-  policy: 'its provider refuses this content',
-  request: 'its provider refused the request',
+  key: 'was refused for its key',
+  'context-length': 'cannot take a conversation this long',
+  policy: 'refuses this content',
+  request: 'refused the request',
   timeout: 'did not answer in time',
-  'prompt-too-long': 'the conversation is too long for it',
-  skipped: 'left alone, because it has been failing',
-  unavailable: 'no key, or its server is gone',
-  budget: 'the budget does not suffice for it',
+  'prompt-too-long': 'cannot take a conversation this long',
+  skipped: 'was left alone, because it has been failing',
+  unavailable: 'has no key here, or its server is gone',
+  budget: 'costs more than the budget allows',
 }
 
 /** `failed: 429`, `did not answer in time` … */

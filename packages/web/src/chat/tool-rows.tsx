@@ -46,10 +46,8 @@ function ToolRow({ tool }: { tool: ToolUse }) {
         <span className={styles.toolName} title={name}>
           {verb ?? name} <code>{subjectOf(input)}</code>
         </span>
-        <span className={styles.toolEnd}>
-          {state === 'running' ? 'running' : summary}
-          {ms !== null && ` · ${formatDuration(ms)}`}
-        </span>
+        <span className={styles.toolEnd}>{state === 'running' ? 'running' : summary}</span>
+        {ms !== null && <span className={styles.toolTime}>{formatDuration(ms)}</span>}
       </summary>
       <dl>
         <dt>Tool</dt>

@@ -91,7 +91,9 @@ function Answer({ turn, onRetry }: Pick<TurnViewProps, 'turn' | 'onRetry'>) {
       )}
       {isStopped(outcome) && <div className={styles.stopped}>You stopped this answer.{retry}</div>}
       {outcome.state === 'missing' && <div className={styles.stopped}>This has no answer.{retry}</div>}
-      {outcome.state === 'done' && <AnswerFooter turn={turn} outcome={outcome} onRetry={onRetry} />}
+      {outcome.state === 'done' && (
+        <AnswerFooter turn={turn} outcome={outcome} onRetry={isStopped(outcome) ? undefined : onRetry} />
+      )}
     </div>
   )
 }

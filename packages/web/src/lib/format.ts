@@ -41,6 +41,13 @@ export function formatDay(iso: string): string {
   return day.format(new Date(iso))
 }
 
+const shortDay = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', timeZone: 'UTC' })
+
+/** A day of UTC such as `2026-03-01`, without its year: `Mar 1`. */
+export function formatShortDay(day: string): string {
+  return shortDay.format(new Date(`${day}T00:00:00Z`))
+}
+
 export function formatMoment(iso: string): string {
   return moment.format(new Date(iso))
 }
