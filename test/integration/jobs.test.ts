@@ -72,6 +72,20 @@ describeOnEveryDatabase('jobs', (engine) => {
     }
   }
 
+  it('[JOB15] jobs of a kind take turns; those of another do not wait for them', async () => {
+    const { begun, run } = patient()
+    const queue = openQueue(run)
+    queue.handle({ kind: 'reembed', unit: 'chunks', run: async () => ({ done: true }) })
+    await queue.start()
+    const first = await queue.enqueue(scope, request)
+    const second = await queue.enqueue(scope, request)
+    await begun
+    const other = await queue.enqueue(scope, { kind: 'reembed', input: {}, phase: 'waiting' })
+    expect(await endOf(queue, other.id)).toMatchObject({ state: 'succeeded' })
+    expect((await queue.get(scope, first.id)).state).toBe('running')
+    expect((await queue.get(scope, second.id)).state).toBe('queued')
+  })
+
   it('[JOB1] a job runs with its input and ends with its progress and report', async () => {
     const queue = openQueue(async ({ input, progress, scope: given }) => {
       expect(given).toMatchObject({ workspaceId: scope.workspaceId, userId: null })

@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path'
 import { describeOnEveryDatabase, openTestDatabase } from '@atelier/testkit'
 import { sql } from 'kysely'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
+import { AppError } from '../../packages/server/src/base/app-error.ts'
 import { newId } from '../../packages/server/src/base/ids.ts'
 import {
   createHashedEmbedder,
@@ -325,6 +326,70 @@ describeOnEveryDatabase('retrieval', (engine) => {
     await retrieval.ingest(scope, each(all), { signal: never, onProgress: ({ done }) => progress.push(done) })
     expect(progress).toEqual([64, 70])
     expect((await retrieval.indexState(scope)).documents).toBe(70)
+  })
+
+  it('[RAG17] a file that would make the index too large is reported as failed, and the others are stored', async () => {
+    const own = stack.use(
+      createRetrieval({
+        database,
+        embedder: createHashedEmbedder(),
+        clock: Date.now,
+        logger: silent,
+        maxChunks: 3,
+      }),
+    )
+    const two = [file('a.ts', retry), file('b.ts', router)]
+    expect((await ingest(two, { by: own })).totals).toMatchObject({ indexed: 2, chunks: 2 })
+    const sections = Array.from({ length: 4 }, (_, at) => `# Part ${at}\n\n${'word '.repeat(400)}\n`).join(
+      '\n',
+    )
+    const { files, totals } = await ingest(
+      [file('large.md', sections), file('c.ts', 'export const c = 1\n')],
+      {
+        by: own,
+      },
+    )
+    expect(totals).toMatchObject({ indexed: 1, failed: 1 })
+    expect(files.find(({ name }) => name === 'large.md')?.reason).toBe(
+      'The index of this workspace is full: 3 chunks.',
+    )
+    expect(await own.indexState(scope)).toMatchObject({ chunks: 3, failed: 1 })
+  })
+
+  it('[RAG30] while the database is away an ingestion stops without a failed file, and goes on where it was', async () => {
+    let left = Number.POSITIVE_INFINITY
+    const away: Database = {
+      ...database,
+      inWorkspace: async (own, work) => {
+        left -= 1
+        if (left < 0) throw new AppError('SERVICE_UNAVAILABLE', 'The database does not answer')
+        return await database.inWorkspace(own, work)
+      },
+    }
+    const own = stack.use(
+      createRetrieval({ database: away, embedder: createHashedEmbedder(), clock: Date.now, logger: silent }),
+    )
+    const all = Array.from({ length: 200 }, (_, index) =>
+      file(`${index}.ts`, `export const value${index} = 1\n`),
+    )
+    let stored = 0
+    for (const allowed of [0, 1, 2, 3, 4, 5, 6]) {
+      left = allowed
+      await expect(ingest(all, { by: own })).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' })
+      left = Number.POSITIVE_INFINITY
+      const { documents, failed } = await own.indexState(scope)
+      expect(failed).toBe(0)
+      expect(documents).toBeGreaterThanOrEqual(stored)
+      stored = documents
+    }
+    expect(stored).toBeGreaterThan(0)
+    expect((await ingest(all, { by: own })).totals).toMatchObject({ indexed: 200, failed: 0 })
+    expect(await own.indexState(scope)).toMatchObject({
+      documents: 200,
+      chunks: 200,
+      vectors: 200,
+      failed: 0,
+    })
   })
 
   it('[RAG14] [RAG25] without its embedder, files are stored and found by words; reembed adds what is missing', async () => {

@@ -1,7 +1,7 @@
 import type { IndexState, RagContext, SearchResult } from '@atelier/contract'
 import type { Clock } from '../../base/clock.ts'
 import type { Database } from '../../platform/db/database.ts'
-import type { WorkspaceScope } from '../../platform/identity/workspace-scope.ts'
+import { grantWorkspaceScope, type WorkspaceScope } from '../../platform/identity/workspace-scope.ts'
 import type { Embedder } from '../../platform/models/embedder.ts'
 import { contextText, fitPassages, type QuestionContext } from './context.ts'
 import { createDocumentStore, type DocumentEntry, type DocumentText } from './document-store.ts'
@@ -25,6 +25,7 @@ export type { IngestOptions, IngestResult } from './ingest.ts'
 export type { SourceFile, UnreadFile } from './judge-file.ts'
 export { languageOf } from './language.ts'
 export type { ReembedOptions } from './reembed.ts'
+export { createReembedding } from './reembedding.ts'
 export { retrievalFeature } from './retrieval-routes.ts'
 export { describeReason } from './skip-reason.ts'
 
@@ -81,6 +82,10 @@ export interface Retrieval extends AsyncDisposable {
   removeAll(scope: WorkspaceScope, paths: readonly string[]): Promise<number>
   /** Embeds what lacks a vector of the present embedder; see `createReembed`. */
   reembed(scope: WorkspaceScope, options: ReembedOptions): Promise<{ embedded: number }>
+  /** Calls `listener` when an ingestion had to leave chunks of a workspace without vectors. */
+  onUnembedded(listener: (workspaceId: string) => void): void
+  /** The workspaces that have chunks without a vector of the present embedder; ends when `signal` aborts. */
+  unembeddedWorkspaces(signal: AbortSignal): AsyncIterable<string>
 }
 
 /** Version of the rules that texts are cut and tokenised by; contents of an older one are cut again when they come again. */
@@ -98,6 +103,8 @@ export function createRetrieval(dependencies: {
   embedder: Embedder
   clock: Clock
   logger: RetrievalLogger
+  /** 200,000 unless told */
+  maxChunks?: number
 }): Retrieval {
   const { database, embedder, clock, logger } = dependencies
   const space = { model: embedder.id, dimensions: embedder.dimensions }
@@ -107,10 +114,22 @@ export function createRetrieval(dependencies: {
   const indexes = createResidentIndexes({ store: residentStore, dimensions: space.dimensions })
   const thread = createIndexingThread()
   const rank = createRanker({ store: residentStore, indexes, embedder, logger })
-  const maxChunks = maxChunksPerWorkspace
+  const maxChunks = dependencies.maxChunks ?? maxChunksPerWorkspace
+  const listeners = new Set<(workspaceId: string) => void>()
+  const onUnembedded = (workspaceId: string) => {
+    for (const listener of listeners) listener(workspaceId)
+  }
   return {
-    ingest: createIngest({ store, thread, embedder, indexer, maxChunks, logger }),
+    ingest: createIngest({ store, thread, embedder, indexer, maxChunks, onUnembedded, logger }),
     reembed: createReembed({ store, embedder }),
+    onUnembedded: (listener) => void listeners.add(listener),
+    async *unembeddedWorkspaces(signal) {
+      for (const workspaceId of await store.workspaces()) {
+        if (signal.aborted) return
+        const scope = grantWorkspaceScope({ workspaceId, userId: null, role: 'viewer' })
+        if ((await store.countWithoutVectors(scope, space)) > 0) yield workspaceId
+      }
+    },
 
     async search(scope, { query, limit, threshold = null, signal = new AbortController().signal }) {
       const started = clock()

@@ -23,7 +23,13 @@ interface Pending {
   reject(error: Error): void
 }
 
-export function createIndexingThread(): IndexingThread {
+export function createIndexingThread(
+  options: {
+    /** the thread's program, unless told our own */
+    worker?: URL
+  } = {},
+): IndexingThread {
+  const program = options.worker ?? new URL('./indexing-worker.ts', import.meta.url)
   const queue: Pending[] = []
   let worker: Worker | undefined
   let watchdog: NodeJS.Timeout | undefined
@@ -44,7 +50,7 @@ export function createIndexingThread(): IndexingThread {
     advance()
   }
   const start = (): Worker => {
-    const started = new Worker(new URL('./indexing-worker.ts', import.meta.url))
+    const started = new Worker(program)
     // A server that is done with everything else must be able to end.
     started.unref()
     started.on('message', settle)

@@ -1,4 +1,5 @@
-import type { IngestedFile, IngestTotals } from '@atelier/contract'
+import type { ErrorCode, IngestedFile, IngestTotals } from '@atelier/contract'
+import { AppError } from '../../base/app-error.ts'
 import type { WorkspaceScope } from '../../platform/identity/workspace-scope.ts'
 import type { Embedder } from '../../platform/models/embedder.ts'
 import { contentKey } from './content-key.ts'
@@ -36,6 +37,8 @@ export interface IngestDependencies {
   indexer: number
   /** chunks that a workspace may have */
   maxChunks: number
+  /** told of a workspace where chunks had to be left without vectors */
+  onUnembedded(workspaceId: string): void
   logger: RetrievalLogger
 }
 
@@ -50,7 +53,8 @@ interface IngestRun extends IngestDependencies {
 /**
  * Stores and indexes files in the order they come, a batch at a time. What is stored already is recognised by its hash and
  * costs nothing. A file that fails is reported and does not stop the others; vectors that cannot be had are left to
- * `reembed`. Rejects with the signal's reason, or with what `files` throws; what was stored stays.
+ * `reembed`. Rejects with the signal's reason, with what `files` throws, and with SERVICE_UNAVAILABLE or TIMEOUT of the
+ * database; what was stored stays.
  */
 export function createIngest(dependencies: IngestDependencies) {
   return async (
@@ -82,7 +86,9 @@ export function createIngest(dependencies: IngestDependencies) {
         before.finished.catch(() => {})
       }
     } finally {
-      await before.finished
+      await before.finished.finally(() => {
+        if (run.embedFailures > 0) run.onUnembedded(scope.workspaceId)
+      })
     }
     signal.throwIfAborted()
     return { files: results, totals: totalsOf(results) }
@@ -278,6 +284,8 @@ async function writeAll(run: IngestRun, outcomes: Outcome[]): Promise<Map<string
   try {
     return await run.store.write(run.scope, files, space)
   } catch (error) {
+    // That is no fault of a file; but a batch may be too much for one statement where a file is not.
+    if (codeOf(error) === 'SERVICE_UNAVAILABLE') throw error
     warn(error, 'a batch of files could not be stored; they are tried one by one')
   }
   const ids = new Map<string, string>()
@@ -295,11 +303,16 @@ async function writeAll(run: IngestRun, outcomes: Outcome[]): Promise<Map<string
       failures = 0
     } catch (error) {
       run.signal.throwIfAborted()
+      if (codeOf(error) === 'SERVICE_UNAVAILABLE' || codeOf(error) === 'TIMEOUT') throw error
       failures += 1
       warn(error, 'a file could not be stored')
     }
   }
   return ids
+}
+
+function codeOf(error: unknown): ErrorCode | undefined {
+  return error instanceof AppError ? error.code : undefined
 }
 
 function keyOf({ path, bytes, contentSha256, language }: JudgedFile) {

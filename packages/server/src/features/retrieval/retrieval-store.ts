@@ -159,6 +159,12 @@ export function createRetrievalStore({ database, indexer }: { database: Database
         return rows
       }),
 
+    /** Every workspace in which something was ever indexed. */
+    workspaces: async (): Promise<string[]> => {
+      const rows = await database.kysely.selectFrom('retrieval_indexes').select('workspace_id').execute()
+      return rows.map(({ workspace_id }) => workspace_id)
+    },
+
     countWithoutVectors: (scope: WorkspaceScope, space: VectorSpace): Promise<number> =>
       database.inWorkspace(scope, async (transaction) => {
         const { rows } = await sql<{ missing: number }>`

@@ -16,9 +16,6 @@ const sharedPollMilliseconds = 1_500
 /** The embedded database has one process, which tells itself; this is only for jobs whose retry time has come. */
 const alonePollMilliseconds = 30_000
 
-/** Heavy jobs at once on one node: more would take processor time from requests, not finish sooner. */
-const defaultConcurrency = 1
-
 export interface NewJob {
   kind: JobKind
   /** for the handler, as JSON */
@@ -40,6 +37,11 @@ export interface JobQueue extends AsyncDisposable {
   start(): Promise<void>
   /** Stores a job; it is durable when this resolves. */
   enqueue(scope: WorkspaceScope, job: NewJob): Promise<Job>
+  /**
+   * Stores a job unless one of its kind waits or runs in the workspace already, and forgets those of the kind that have
+   * ended: for work that nobody asked for.
+   */
+  enqueueOnce(scope: WorkspaceScope, job: Pick<NewJob, 'kind' | 'input' | 'phase'>): Promise<void>
   /** Throws NOT_FOUND. */
   get(scope: WorkspaceScope, jobId: string): Promise<Job>
   /** Newest first. Throws VALIDATION_ERROR for a foreign cursor. */
@@ -61,7 +63,6 @@ export function createJobQueue(options: {
   /** id of the data directory: jobs pinned to its files are run only by processes that have it */
   node: string
   logger: JobLogger
-  concurrency?: number
 }): JobQueue {
   const { database, node, logger } = options
   const alone = database.engine === 'pglite'
@@ -69,8 +70,13 @@ export function createJobQueue(options: {
   const handlers = new Map<JobKind, JobHandler>()
   const store = createJobStore({ database, node })
   const signals = createJobSignals()
-  const concurrency = options.concurrency ?? defaultConcurrency
-  const runner = createJobRunner({ store, signals, handlers, concurrency, pollMilliseconds, logger })
+  const runner = createJobRunner({ store, signals, handlers, pollMilliseconds, logger })
+
+  function unitOf(kind: JobKind): JobHandler['unit'] {
+    const handler = handlers.get(kind)
+    if (!handler) throw new Error(`nothing handles jobs of kind ${kind}`)
+    return handler.unit
+  }
 
   /** A job that does not run here holds nothing but what its handler says. */
   async function settleCancelled(row: JobRow): Promise<void> {
@@ -87,9 +93,17 @@ export function createJobQueue(options: {
       if (alone) await store.releaseAll()
       runner.start()
     },
+    async enqueueOnce(scope, job) {
+      const row = await store.insertOnce(scope, {
+        ...job,
+        unit: unitOf(job.kind),
+        total: null,
+        pinnedTo: null,
+      })
+      if (row) runner.wake()
+    },
     async enqueue(scope, job) {
-      const unit = handlers.get(job.kind)?.unit
-      if (unit === undefined) throw new Error(`nothing handles jobs of kind ${job.kind}`)
+      const unit = unitOf(job.kind)
       const { id, kind, input, phase, total = null } = job
       const row = await store.insert(scope, {
         id,

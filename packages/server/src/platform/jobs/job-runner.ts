@@ -18,14 +18,14 @@ export interface JobRunner extends AsyncDisposable {
 }
 
 /**
- * Takes jobs one after the other, `concurrency` at a time: they are heavy on the processor, and requests come first.
+ * Takes jobs one after the other, those of each kind by themselves: they are heavy on the processor, and requests come
+ * first; but what waits for a provider for hours must not hold up what people wait for.
  * Disposing stops what runs and puts it back for the next start.
  */
 export function createJobRunner(options: {
   store: JobStore
   signals: JobSignals
   handlers: ReadonlyMap<JobKind, JobHandler>
-  concurrency: number
   pollMilliseconds: number
   logger: JobLogger
 }): JobRunner {
@@ -36,10 +36,10 @@ export function createJobRunner(options: {
   let workers: Promise<void>[] = []
   let stopping = false
 
-  async function work(): Promise<void> {
+  async function work(kind: JobKind): Promise<void> {
     while (!stopping) {
       const wakeUpsBefore = wakeUps
-      const row = await take()
+      const row = await take(kind)
       if (row === 'fault') await sleep(faultPauseMilliseconds)
       // A job that was queued while the last look was under way is not waited for until the next poll.
       else if (row === undefined) {
@@ -48,9 +48,9 @@ export function createJobRunner(options: {
     }
   }
 
-  async function take(): Promise<JobRow | undefined | 'fault'> {
+  async function take(kind: JobKind): Promise<JobRow | undefined | 'fault'> {
     try {
-      const row = await store.claim([...handlers.keys()])
+      const row = await store.claim([kind])
       if (row) return row
       for (const failed of [...(await store.failExhausted()), ...(await store.failStranded())]) {
         signals.publish(failed)
@@ -105,7 +105,7 @@ export function createJobRunner(options: {
 
   return {
     start() {
-      workers = Array.from({ length: options.concurrency }, work)
+      workers = [...handlers.keys()].map(work)
     },
     wake,
     stop(jobId, reason) {

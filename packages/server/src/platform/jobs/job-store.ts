@@ -45,23 +45,26 @@ export function createJobStore({ database, node }: { database: Database; node: s
   return {
     insert: (scope: WorkspaceScope, job: NewJobRow): Promise<JobRow> =>
       database.inWorkspace(scope, (transaction) =>
-        transaction
-          .insertInto('jobs')
-          .values({
-            id: job.id ?? newId('job'),
-            workspace_id: scope.workspaceId,
-            created_by: scope.userId,
-            kind: job.kind,
-            unit: job.unit,
-            input: JSON.stringify(job.input),
-            phase: job.phase,
-            total: job.total,
-            pinned_to: job.pinnedTo,
-            attempts_left: maxAttempts,
-          })
-          .returningAll()
-          .executeTakeFirstOrThrow(),
+        transaction.insertInto('jobs').values(newRow(scope, job)).returningAll().executeTakeFirstOrThrow(),
       ),
+
+    /** `undefined`: one of the kind waits or runs. The kind needs its unique index. Ended ones of the kind are deleted. */
+    insertOnce: (scope: WorkspaceScope, job: NewJobRow): Promise<JobRow | undefined> =>
+      kysely.transaction().execute(async (transaction) => {
+        const { workspaceId } = scope
+        await transaction
+          .deleteFrom('jobs')
+          .where('workspace_id', '=', workspaceId)
+          .where('kind', '=', job.kind)
+          .where('finished_at', 'is not', null)
+          .execute()
+        return await transaction
+          .insertInto('jobs')
+          .values(newRow(scope, job))
+          .onConflict((conflict) => conflict.doNothing())
+          .returningAll()
+          .executeTakeFirst()
+      }),
 
     find: (scope: WorkspaceScope, id: string): Promise<JobRow | undefined> =>
       database.inWorkspace(scope, (transaction) => findIn(transaction, scope, id)),
@@ -231,6 +234,21 @@ export function createJobStore({ database, node }: { database: Database; node: s
 export type JobStore = ReturnType<typeof createJobStore>
 
 const runnable = sql<boolean>`((state = 'queued' and run_after <= now()) or (state = 'running' and lease_until < now()))`
+
+function newRow(scope: WorkspaceScope, job: NewJobRow) {
+  return {
+    id: job.id ?? newId('job'),
+    workspace_id: scope.workspaceId,
+    created_by: scope.userId,
+    kind: job.kind,
+    unit: job.unit,
+    input: JSON.stringify(job.input),
+    phase: job.phase,
+    total: job.total,
+    pinned_to: job.pinnedTo,
+    attempts_left: maxAttempts,
+  }
+}
 
 function failure(code: string, message: string) {
   return {
