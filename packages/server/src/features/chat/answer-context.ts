@@ -100,6 +100,10 @@ export async function prepareQuestion(
   let model = first
   let used: readonly Passage[] = []
   const built = new Map<string, BuiltPrompt>()
+  const asked = {
+    question: request.conversation.question,
+    unavailable: gathered.retrieval.status === 'unavailable',
+  }
 
   async function build(candidate: ModelRecord): Promise<BuiltPrompt> {
     const made =
@@ -130,14 +134,14 @@ export async function prepareQuestion(
       toolsEnabled: () => tools !== null && model.capabilities.tools,
       async promptAfter(steps, candidate) {
         const made = await build(candidate)
-        return toModelPrompt({ ...made, prompt: await made.after(steps) }, request.conversation.question)
+        return toModelPrompt({ ...made, prompt: await made.after(steps) }, asked)
       },
       addPassages: (passages) => void found.push(...passages),
       citationsIn: (text) => citationsOf(text, [...used, ...found]),
     },
     question: {
       choice,
-      prompt: async (candidate) => toModelPrompt(await build(candidate), request.conversation.question),
+      prompt: async (candidate) => toModelPrompt(await build(candidate), asked),
       settings: request.temperature === undefined ? {} : { temperature: request.temperature },
       maxTokens: request.maxTokens,
       runId,
@@ -152,9 +156,9 @@ export async function prepareQuestion(
 /** Our local model composes its answer from the passages themselves; the other providers ignore this namespace. */
 function toModelPrompt(
   { prompt, passages }: Pick<BuiltPrompt, 'prompt' | 'passages'>,
-  question: string,
+  { question, unavailable }: { question: string; unavailable: boolean },
 ): ModelPrompt {
-  const atelier = { question, passages: passages.map((passage) => ({ ...passage })) }
+  const atelier = { question, unavailable, passages: passages.map((passage) => ({ ...passage })) }
   return { prompt, providerOptions: { atelier } }
 }
 

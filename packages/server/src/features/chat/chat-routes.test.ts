@@ -156,6 +156,15 @@ describe('context of a question', () => {
     expect(last).toMatchObject({ ragContext: { workspaceId, relevanceScore: null }, citations: [] })
   })
 
+  it('[CHAT24] where retrieval has failed, the local model is told so', async () => {
+    server.retrieve = () => Promise.reject(new Error('no database'))
+    await ask({ ...question, model: 'local', context: { workspaceId } })
+    expect(server.asked.at(-1)?.call.providerOptions?.atelier).toMatchObject({
+      unavailable: true,
+      passages: [],
+    })
+  })
+
   it('[CHAT15] a retrieval that fails does not fail the answer', async () => {
     server.retrieve = () => Promise.reject(new Error('no database'))
     const { headers, content, last } = await ask({ ...question, context: { workspaceId } })

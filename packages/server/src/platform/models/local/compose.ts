@@ -39,6 +39,11 @@ export function composeAnswer(request: LocalRequest): string {
   const question = understand(request.question, request.earlier)
   if (question.intent === 'talk')
     return join(introduction, `*${nature} To talk and to write code, ${howToGetOne}*`)
+  if (request.passages.length === 0 && request.unavailable)
+    return join(
+      notSearched,
+      `*${nature} It needs the search. For written answers without it, ${howToGetOne}*`,
+    )
   if (request.passages.length === 0)
     return join(nothingGiven, `*${nature} For any other question, ${howToGetOne}*`)
   const passages = bounded(request.passages)
@@ -282,6 +287,9 @@ function nothingFound({ question, passages }: Context): string {
   const about = asked.length > 0 ? `mentions ${orList(asked.slice(0, 4))}` : 'answers this'
   return `None of the passages found ${about}. They are from ${filesOf(passages)}. Names as the code spells them work best.`
 }
+
+const notSearched =
+  'The code of this workspace could not be searched just now, so I have nothing to quote; whether it has an answer, I cannot tell. Ask again in a moment. If it stays like this, the log of the server says why.'
 
 const nothingGiven =
   'There is no code with this question, and I can only quote code. Open a workspace with files in it (import a repository or upload files) and ask again; names and words that occur in the code work best.'

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import type { LanguageModelV4CallOptions, LanguageModelV4StreamPart } from '@ai-sdk/provider'
 import { describe, expect, it } from 'vitest'
 import { createLocalModel } from './local-model.ts'
-import type { LocalPassage } from './passage.ts'
+import { type LocalPassage, promptText } from './passage.ts'
 
 const model = createLocalModel()
 const modules = dirname(dirname(createRequire(import.meta.url).resolve('fastify')))
@@ -176,6 +176,30 @@ describe('the local model', () => {
     expect(await ask('hello!', kysely)).toContain('Questions that work well')
     expect(await ask('what can you do?', [])).toContain('Questions that work well')
     expect(await ask('How does the retry logic work?', [])).toContain('There is no code with this question')
+  })
+
+  it('[CHAT24] says that the code could not be searched, not that there is none', async () => {
+    const prompt = [
+      { role: 'user' as const, content: [{ type: 'text' as const, text: 'How does the retry logic work?' }] },
+    ]
+    const { content } = await model.doGenerate({
+      prompt,
+      providerOptions: { atelier: { unavailable: true } },
+    })
+    const [answer] = content.map((part) => (part.type === 'text' ? part.text : ''))
+    expect(answer).toContain('could not be searched')
+    expect(answer).not.toContain('There is no code')
+  })
+
+  it('[LED2] the text of a prompt, of which its cost is reserved, holds what tools were given and gave', () => {
+    const tool = { toolCallId: 'c', toolName: 'read_file' }
+    const output = { type: 'text' as const, value: 'found in the file' }
+    const text = promptText([
+      { role: 'system', content: 'Be brief.' },
+      { role: 'assistant', content: [{ type: 'tool-call', ...tool, input: { path: 'a.ts' } }] },
+      { role: 'tool', content: [{ type: 'tool-result', ...tool, output }] },
+    ])
+    for (const part of ['Be brief.', 'a.ts', 'found in the file']) expect(text).toContain(part)
   })
 
   it('[MOD21] says when nothing mentions what is asked', async () => {

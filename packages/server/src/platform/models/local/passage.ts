@@ -15,6 +15,8 @@ const LocalOptions = z.object({
   passages: z.array(LocalPassage).default([]),
   /** the question alone, where the message around it has more */
   question: z.string().optional(),
+  /** passages could not be looked for */
+  unavailable: z.boolean().default(false),
 })
 
 export interface LocalRequest {
@@ -22,6 +24,8 @@ export interface LocalRequest {
   /** earlier questions of the person, newest first */
   earlier: string[]
   passages: LocalPassage[]
+  /** passages could not be looked for */
+  unavailable: boolean
 }
 
 /**
@@ -34,11 +38,12 @@ export function localRequestOf(
   const asked = call.prompt.filter((message) => message.role === 'user')
   const last = asked.at(-1)
   const options = LocalOptions.safeParse(call.providerOptions?.atelier ?? {})
-  const { passages, question } = options.success ? options.data : { passages: [], question: undefined }
+  const { passages, question, unavailable } = options.success ? options.data : LocalOptions.parse({})
   return {
     question: (question ?? textOf(last)).trim(),
     earlier: asked.slice(0, -1).map(textOf).reverse(),
     passages,
+    unavailable,
   }
 }
 
@@ -49,5 +54,13 @@ export function promptText(prompt: LanguageModelV4Prompt): string {
 
 function textOf(message: LanguageModelV4Prompt[number] | undefined): string {
   if (message === undefined || message.role === 'system') return message?.content ?? ''
-  return message.content.map((part) => (part.type === 'text' ? part.text : '')).join('')
+  return message.content.map(textOfPart).join('')
+}
+
+function textOfPart(part: Exclude<LanguageModelV4Prompt[number]['content'], string>[number]): string {
+  if (part.type === 'text' || part.type === 'reasoning') return part.text
+  if (part.type === 'tool-call') return JSON.stringify(part.input)
+  if (part.type !== 'tool-result' || !('value' in part.output)) return ''
+  const { value } = part.output
+  return typeof value === 'string' ? value : JSON.stringify(value)
 }
