@@ -119,7 +119,7 @@ describe.skipIf(browser === null)('chats in a real browser', () => {
     await lastArticle(page).getByText('You stopped this answer.').waitFor()
     await page.getByRole('button', { name: 'Chats', exact: true }).click()
     await page.getByRole('button', { name: /^Never answered/ }).waitFor()
-    expect(await page.getByRole('img', { name: 'Being answered' }).count()).toBe(0)
+    await expect.poll(() => page.getByRole('img', { name: 'Being answered' }).count()).toBe(0)
     await page.getByRole('button', { name: 'Chats', exact: true }).click()
   })
 
@@ -150,7 +150,7 @@ describe.skipIf(browser === null)('chats in a real browser', () => {
     await other.close()
     await page.reload()
     await page.getByRole('article').getByText('Which number was it?', { exact: true }).waitFor()
-    expect(await lastArticle(page).locator('footer').innerText()).toContain('Claude Haiku')
+    await lastArticle(page).locator('footer').getByText('Claude Haiku').waitFor()
   })
 
   test('[PAGE42] tools are rows with arguments, result and duration, and are there after a reload', async () => {
@@ -233,12 +233,23 @@ describe.skipIf(browser === null)('chats in a real browser', () => {
     await page.getByText('An earlier answer failed').waitFor()
   })
 
+  test('[PAGE43] an answer for which the code could not be searched says so', async () => {
+    const { page } = view
+    // What a database without its index of vectors would make of the same answer.
+    await page.route('**/api/chat/mongodb?chatId=*', async (route) => {
+      const text = await (await route.fetch()).text()
+      await route.fulfill({ body: text.replaceAll(/"status":"(in)?active"/g, '"status":"unavailable"') })
+    })
+    await page.reload()
+    await lastArticle(page).getByText('The code could not be searched for this answer').waitFor()
+    await page.unroute('**/api/chat/mongodb?chatId=*')
+  })
+
   test('[PAGE40] chats are found by their words, renamed, saved and deleted', async () => {
     const { page } = view
     await page.getByRole('button', { name: 'Chats', exact: true }).click()
     const rows = page.getByRole('button', { name: /\d messages?/ })
-    await rows.first().waitFor()
-    const before = await rows.count()
+    await expect.poll(() => rows.count()).toBe(8)
     await view.picture('chat-history-1440-dark')
     await expectNoFaults(page)
     await page.emulateMedia({ colorScheme: 'dark', reducedMotion: 'reduce' })
@@ -272,7 +283,7 @@ describe.skipIf(browser === null)('chats in a real browser', () => {
     await page.getByRole('button', { name: 'Delete chat' }).click()
     await page.getByRole('heading', { name: 'Ask about your code' }).waitFor()
     await page.getByRole('button', { name: 'Chats', exact: true }).click()
-    await expect.poll(() => rows.count()).toBe(before - 1)
+    await expect.poll(() => rows.count()).toBe(7)
     await page.goto(address)
     await page.getByRole('heading', { name: 'This chat is not here' }).waitFor()
     await page.getByRole('button', { name: 'New chat' }).last().click()

@@ -77,7 +77,9 @@ describe.skipIf(browser === null)('usage and providers in a real browser', () =>
       ['Usage by workspace', 'client'],
     ] as const) {
       const row = page.getByRole('region', { name: table }).getByRole('row', { name: new RegExp(name) })
-      expect(await row.getByRole('cell').allInnerTexts()).toEqual(['1', '900,000', '0', '50,000', cost])
+      await expect
+        .poll(() => row.getByRole('cell').allInnerTexts())
+        .toEqual(['1', '900,000', '0', '50,000', cost])
     }
   })
 
@@ -87,15 +89,21 @@ describe.skipIf(browser === null)('usage and providers in a real browser', () =>
     const days = page.getByRole('region', { name: 'Usage by day' }).getByRole('row')
     expect(await days.count()).toBe(2)
     expect(await page.locator('canvas').count()).toBe(2)
-    expect(await page.getByRole('img', { name: /^Tokens of each day/ }).evaluate(isDrawn)).toBe(true)
+    const tokens = page.getByRole('img', { name: /^Tokens of each day/ })
+    await expect.poll(() => tokens.evaluate(isDrawn)).toBe(true)
     await expectNoFaults(page)
     await view.picture('usage-1440-light')
     await page.emulateMedia({ colorScheme: 'dark', reducedMotion: 'reduce' })
     await page.getByRole('link', { name: '7 days' }).click()
     await page.waitForURL('**/settings/usage?days=7*')
-    await page.getByRole('img', { name: /^Cost of each day/ }).waitFor()
-    await page.getByRole('img', { name: /^Cost of each day/ }).hover({ position: { x: 640, y: 80 } })
-    await page.getByText(/for 1 call$/).waitFor()
+    // The plot is drawn anew with the range, maybe under the pointer.
+    const cost = page.getByRole('img', { name: /^Cost of each day/ })
+    let x = 640
+    const hovered = async () => {
+      await cost.hover({ position: { x: x++, y: 80 } })
+      return page.getByText(/for 1 call$/).count()
+    }
+    await expect.poll(hovered).toBe(1)
     await view.picture('usage-1440-dark')
   })
 

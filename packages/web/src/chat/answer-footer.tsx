@@ -6,6 +6,7 @@ import { useModels } from '../lib/queries.ts'
 import { IconButton } from '../ui/button.tsx'
 import { CopyButton } from '../ui/copy-button.tsx'
 import { Badge } from '../ui/feedback.tsx'
+import facts from './answer-facts.module.css'
 import { AttemptList } from './attempt-list.tsx'
 import { fallbackWords, hasFailures } from './attempt-words.ts'
 import styles from './chat.module.css'
@@ -51,9 +52,9 @@ export function AnswerFooter({ turn, outcome, onRetry }: AnswerFooterProps) {
         )}
       </span>
       {hasFailures(attempts) && (
-        <details className={styles.fallback}>
+        <details className={facts.fallback}>
           <summary>
-            <ChevronRight size={12} aria-hidden className={styles.fold} />
+            <ChevronRight size={12} aria-hidden className={facts.fold} />
             {fallbackWords(catalog, attempts) ?? 'after repeated attempts'}
           </summary>
           <AttemptList attempts={attempts} />

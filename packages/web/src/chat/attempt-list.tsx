@@ -1,8 +1,8 @@
 import type { Attempt } from '@atelier/contract'
 import { formatDuration } from '../lib/format.ts'
 import { useModels } from '../lib/queries.ts'
+import styles from './answer-facts.module.css'
 import { attemptWords } from './attempt-words.ts'
-import styles from './chat.module.css'
 import { modelName } from './model-choice.ts'
 
 /** Every model that was asked, in order, and what came of it. */

@@ -7,9 +7,11 @@ import { useDebounced } from '../lib/use-debounced.ts'
 import { useNow } from '../lib/use-now.ts'
 import { useIde } from '../shell/use-ide.ts'
 import { Button } from '../ui/button.tsx'
+import { classes } from '../ui/classes.ts'
 import { ErrorNotice } from '../ui/error-notice.tsx'
 import { EmptyState, Loading } from '../ui/feedback.tsx'
-import styles from './chat.module.css'
+import chatStyles from './chat.module.css'
+import styles from './chat-history.module.css'
 import { ChatMenu } from './chat-menu.tsx'
 import { useChats } from './chat-queries.ts'
 import { modelName } from './model-choice.ts'
@@ -95,7 +97,13 @@ function ChatRow({ chat, current, onShow }: ChatRowProps) {
     <li className={styles.chatRow} data-current={current}>
       <button type="button" aria-current={current || undefined} onClick={() => onShow(chat.id)}>
         <span>
-          {runId !== null && <span className={styles.pulse} role="img" aria-label="Being answered" />}
+          {runId !== null && (
+            <span
+              className={classes(chatStyles.pulse, styles.answering)}
+              role="img"
+              aria-label="Being answered"
+            />
+          )}
           {title}
         </span>
         <small>

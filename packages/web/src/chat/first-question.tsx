@@ -6,7 +6,7 @@ import { useNow } from '../lib/use-now.ts'
 import { useIde } from '../shell/use-ide.ts'
 import { Button } from '../ui/button.tsx'
 import { EmptyState } from '../ui/feedback.tsx'
-import styles from './chat.module.css'
+import styles from './chat-history.module.css'
 import { useRecentChats } from './chat-queries.ts'
 
 const firstQuestions = ['What does this project do?', 'Where does it start?', 'How are errors handled?']

@@ -10,7 +10,7 @@ import {
   Wrench,
 } from 'lucide-react'
 import { formatDuration } from '../lib/format.ts'
-import styles from './chat.module.css'
+import styles from './answer-facts.module.css'
 
 const known: Record<string, { icon: LucideIcon; running: string; done: string }> = {
   search_code: { icon: Search, running: 'Searching', done: 'Searched' },

@@ -1,6 +1,7 @@
 import { ChevronRight, FileText, RotateCw, SearchX } from 'lucide-react'
 import { lazy, memo, Suspense } from 'react'
 import { Button } from '../ui/button.tsx'
+import facts from './answer-facts.module.css'
 import { AnswerFailure } from './answer-failure.tsx'
 import { AnswerFooter } from './answer-footer.tsx'
 import { AnswerSources } from './answer-sources.tsx'
@@ -31,9 +32,9 @@ export interface TurnViewProps {
 export const TurnView = memo(function TurnView({ turn, onRetry, superseded }: TurnViewProps) {
   if (superseded) {
     return (
-      <details className={styles.superseded}>
+      <details className={facts.superseded}>
         <summary>
-          <ChevronRight size={12} aria-hidden className={styles.fold} />
+          <ChevronRight size={12} aria-hidden className={facts.fold} />
           {isStopped(turn.outcome) ? 'An earlier answer was stopped' : 'An earlier answer failed'}
         </summary>
         <Answer turn={turn} onRetry={undefined} />
@@ -119,7 +120,7 @@ function Arriving({ hasText, stopping }: { hasText: boolean; stopping: boolean }
 
 function WithoutCode() {
   return (
-    <p className={styles.withoutCode}>
+    <p className={facts.withoutCode}>
       <SearchX size={14} aria-hidden />
       The code could not be searched for this answer, so it does not rest on it.
     </p>

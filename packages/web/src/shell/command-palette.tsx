@@ -1,7 +1,9 @@
 import { Command } from 'cmdk'
 import {
   BookOpen,
+  ChartColumn,
   FolderGit2,
+  HeartPulse,
   KeyRound,
   LogOut,
   type LucideIcon,
@@ -40,6 +42,8 @@ export function CommandPalette({ onClose }: { onClose: () => void }) {
     { title: 'Theme: light', icon: Sun, run: () => theme.set('light') },
     { title: 'Theme: as the system', icon: MonitorCog, run: () => theme.set('system') },
     { title: 'Account settings', icon: Settings, run: () => navigate('/settings/profile') },
+    { title: 'Usage and cost', icon: ChartColumn, run: () => navigate('/settings/usage') },
+    { title: 'Model providers', icon: HeartPulse, run: () => navigate('/settings/providers') },
     { title: 'API keys', icon: KeyRound, run: () => navigate('/settings/keys') },
     { title: 'HTTP interface', icon: BookOpen, run: () => window.open('/docs', '_blank', 'noopener') },
     { title: 'Sign out', icon: LogOut, run: () => signOut.mutate() },

@@ -4,7 +4,7 @@ import styles from './shell.module.css'
 export function PanelHeader({ title, children }: { title: string; children?: ReactNode }) {
   return (
     <header className={styles.panelHeader}>
-      <h2>{title}</h2>
+      <h2 title={title}>{title}</h2>
       {children}
     </header>
   )
