@@ -36,7 +36,7 @@ describe.skipIf(browser === null)('editors and previews in a real browser', () =
     owner = await signUpPerson(server.url)
     workspaceId = (await send<{ id: string }>('POST', '/api/workspaces', { name: 'Project' })).id
     for (const [path, content] of [
-      ['hello.ts', 'export const greeting = 1\n'],
+      ['hello.txt', 'second\n'],
       ['server.cjs', program],
     ])
       await send(createFile.method, createFile.path, { workspaceId, path, content })
@@ -86,15 +86,15 @@ describe.skipIf(browser === null)('editors and previews in a real browser', () =
     const { page } = view
     const session = await send<CodeServerSession>('POST', startCodeServer.path, { workspaceId })
     await page.goto(session.url)
-    await page.getByRole('treeitem', { name: 'hello.ts' }).dblclick()
+    await page.getByRole('treeitem', { name: 'hello.txt' }).dblclick()
     await page.locator('.editor-group-container .view-lines').click()
     await page.keyboard.press('Control+Home')
-    await page.keyboard.type('// from the editor\n')
+    await page.keyboard.type('first\n')
     await page.keyboard.press('Control+s')
-    const query = new URLSearchParams({ workspaceId, path: 'hello.ts' })
+    const query = new URLSearchParams({ workspaceId, path: 'hello.txt' })
     await expect
       .poll(async () => (await send<{ content: string }>('GET', `${readFiles.path}?${query}`)).content)
-      .toBe('// from the editor\nexport const greeting = 1\n')
+      .toBe('first\nsecond\n')
 
     await runInTerminal(page, 'node server.cjs 5173')
     const preview = await page.context().newPage()
@@ -102,6 +102,26 @@ describe.skipIf(browser === null)('editors and previews in a real browser', () =
     await preview.getByRole('heading', { name: '/' }).waitFor()
     expect(new URL(preview.url()).hostname).toMatch(/^5173--[0-9a-z]{26}\.localhost$/)
     await view.picture('code-server')
+  })
+
+  test('[PAGE27] the page opens code-server in a tab of its own, and stops it', async () => {
+    await using view = await signedIn()
+    const { page } = view
+    await page.goto(`/w/${workspaceId}/sandbox`)
+    const section = page.getByRole('region', { name: 'code-server' })
+    const stop = section.getByRole('button', { name: 'Stop code-server' })
+    const open = section.getByRole('button', { name: 'Open in code-server' })
+    await stop.or(open).waitFor()
+    if (await stop.isVisible()) await stop.click()
+    const opened = page.context().waitForEvent('page')
+    await open.click()
+    await (await opened).getByRole('treeitem', { name: 'hello.txt' }).waitFor()
+    await (await opened).close()
+    await section.getByRole('link', { name: 'Open in a new tab' }).waitFor()
+    await view.picture('sandbox-code-server')
+    await stop.click()
+    await open.waitFor()
+    expect(view.complaints).toEqual([])
   })
 
   test('[EDIT7] a script in a preview reaches neither our cookie nor our API, and cannot set a cookie for us', async () => {

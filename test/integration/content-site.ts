@@ -64,8 +64,10 @@ export async function startContentSite(options: {
   const clock = () => Date.now() + passed
   const database = stack.use(await openTestDatabase('pglite'))
   const identity = createIdentity({ database, secret, baseUrl: undefined, clock, logger })
+  const names = createContentNames({ domain: options.domain, baseUrl: undefined })
   const http = stack.use(
     createHttpServer({
+      frameSource: names.source,
       baseUrl: undefined,
       host: '127.0.0.1',
       trustProxy: false,
@@ -107,7 +109,6 @@ export async function startContentSite(options: {
     }),
   )
   const guard = createWorkspaceGuard({ database })
-  const names = createContentNames({ domain: options.domain, baseUrl: undefined })
   authFeature({ http, identity, tickets })
   const store = createWorkspaceStore({ database })
   mountWorkspaceRoutes({

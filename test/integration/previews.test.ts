@@ -404,6 +404,22 @@ describe.skipIf(noSandbox !== undefined)('previews of ports', () => {
     expect(activity.map(({ kind }) => kind)).toContain('preview')
   })
 
+  it('[PREV18] in a frame of our page the cookies are partitioned, and only content hosts may be framed', async () => {
+    const open = async (dest: string) => {
+      const { headers } = await ask(site, {
+        host,
+        path: '/.atelier/open?from=127.0.0.1&next=/',
+        headers: { 'sec-fetch-dest': dest },
+      })
+      return headers['set-cookie'] ?? []
+    }
+    for (const cookie of await open('iframe')) expect(cookie).toMatch(/; SameSite=None; Secure; Partitioned$/)
+    for (const cookie of await open('document')) expect(cookie).toMatch(/; HttpOnly; SameSite=Lax$/)
+    const { headers } = await fetch(`${site.url}/api/health/live`)
+    expect(headers.get('content-security-policy')).toContain("frame-src 'self' http://*.localhost:*;")
+    expect(headers.get('content-security-policy')).toContain("frame-ancestors 'none'")
+  })
+
   it('[PREV17] who signs out loses the preview', async () => {
     const again = await owner.signInAgain()
     const cookie = await enter(site, await addressOf(again), again)

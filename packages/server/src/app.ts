@@ -76,8 +76,10 @@ export async function createApp(
   const ledger = stack.use(openLedger({ database, models, logger, clock }))
   const mongo = config.mongodbUri === undefined ? undefined : stack.use(await openMongo(config.mongodbUri))
   const conversations = stack.use(await openConversations({ database, mongo, logger }))
+  const names = createContentNames({ domain: config.previewDomain, baseUrl: config.baseUrl })
   const http = stack.use(
     createHttpServer({
+      frameSource: names.source,
       baseUrl: config.baseUrl,
       host: config.host,
       trustProxy: config.trustProxy,
@@ -117,7 +119,6 @@ export async function createApp(
     }),
   )
   mountSessionRoutes({ http, guard, sessions })
-  const names = createContentNames({ domain: config.previewDomain, baseUrl: config.baseUrl })
   const previews = previewsFeature({ http, guard, sessions, names })
   const editors = stack.use(
     codeServerFeature({

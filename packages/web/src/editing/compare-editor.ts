@@ -25,7 +25,7 @@ export function createCompareEditor(options: CompareOptions): () => void {
     shared,
     history(),
     keymap.of(historyKeymap),
-    EditorView.contentAttributes.of({ 'aria-label': `Your text of ${fileName}` }),
+    EditorView.contentAttributes.of({ 'aria-label': `Your text of ${fileName}`, tabindex: '0' }),
     EditorView.updateListener.of(
       ({ docChanged, state }) => docChanged && options.onMine(state.doc.toString()),
     ),
@@ -54,7 +54,10 @@ export function createCompareEditor(options: CompareOptions): () => void {
     : new EditorView({
         parent,
         doc: mine,
-        extensions: [own, unifiedMergeView({ original: theirs, mergeControls: true, collapseUnchanged })],
+        extensions: [
+          own,
+          unifiedMergeView({ original: theirs, mergeControls: choiceButton, collapseUnchanged }),
+        ],
       })
   const views = merge === null ? [single] : [merge.a, merge.b]
   let closed = false
@@ -75,5 +78,14 @@ function takeOverButton(): HTMLElement {
   button.textContent = '→'
   button.setAttribute('aria-label', 'Take this part from disk')
   button.title = 'Take this part from disk'
+  return button
+}
+
+/** In one column each difference is decided on its own: `reject` puts back what is on disk. */
+function choiceButton(type: 'reject' | 'accept', action: (event: MouseEvent) => void): HTMLElement {
+  const button = document.createElement('button')
+  button.type = 'button'
+  button.textContent = type === 'reject' ? 'Theirs' : 'Mine'
+  button.addEventListener('mousedown', action)
   return button
 }

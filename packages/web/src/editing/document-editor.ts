@@ -97,7 +97,8 @@ function createDocumentEditor(document: OpenDocument, initial: string): Document
       EditorState.readOnly.of(readOnly),
       EditorView.contentAttributes.of({
         'aria-label': `Content of ${fileName}`,
-        ...(readOnly ? { 'aria-readonly': 'true', tabindex: '0' } : {}),
+        tabindex: '0',
+        ...(readOnly ? { 'aria-readonly': 'true' } : {}),
       }),
     ]
   }

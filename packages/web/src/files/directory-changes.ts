@@ -38,6 +38,8 @@ export async function followDirectory({
       void queryClient.invalidateQueries({ queryKey }, { cancelRefetch: false })
   }
   const take = ({ paths, all, watching }: DirectoryChange) => {
+    // Starting and stopping are among what such an event tells.
+    if (all) void queryClient.invalidateQueries({ queryKey: ['workspace', workspaceId, 'status'] })
     // A workspace that does not run does not change, and reading would start it.
     if (watching === null) return
     if (all) return readAll()

@@ -1,15 +1,16 @@
 import { Sparkles } from 'lucide-react'
-import { type ReactNode, useEffect } from 'react'
+import { type ReactNode, useEffect, useEffectEvent } from 'react'
 import { useServices } from '../lib/services.tsx'
 import { useStore } from '../lib/store.ts'
 import { shortcutLabel } from '../lib/use-shortcut.ts'
+import { PreviewView } from '../previews/preview-view.tsx'
 import { useIde } from '../shell/use-ide.ts'
 import { EmptyState, Kbd } from '../ui/feedback.tsx'
 import { FileView } from './file-view.tsx'
 import styles from './files.module.css'
 import { ScratchView } from './scratch-view.tsx'
 import { TabBar, useActiveTabKey } from './tab-bar.tsx'
-import { openFileTab } from './tabs.ts'
+import { type OpenTabs, openFileTab, openPreviewTab } from './tabs.ts'
 
 /** The middle: tabs, and the file that the address names. `empty` takes the place of a workspace without files. */
 export function EditorArea({ empty }: { empty: ReactNode }) {
@@ -17,23 +18,27 @@ export function EditorArea({ empty }: { empty: ReactNode }) {
   const store = useServices().tabs.of(location.workspaceId)
   const { tabs } = useStore(store)
   const activeKey = useActiveTabKey()
-  const { file, scratch } = location
+  const { file, scratch, preview } = location
 
+  const openTab = useEffectEvent((current: OpenTabs): OpenTabs['tabs'] => {
+    if (file !== null) return openFileTab(current.tabs, file, current.lastKey)
+    return preview === null ? current.tabs : openPreviewTab(current.tabs, preview, current.lastKey)
+  })
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another page of the same port is the same tab
   useEffect(() => {
-    if (activeKey === null) return
-    store.set((current) => ({
-      tabs: file === null ? current.tabs : openFileTab(current.tabs, file, current.lastKey),
-      lastKey: activeKey,
-    }))
-  }, [file, activeKey, store])
+    if (activeKey !== null) store.set((current) => ({ tabs: openTab(current), lastKey: activeKey }))
+  }, [activeKey, store, preview?.path])
 
   const code = tabs.find((tab) => tab.kind === 'scratch' && tab.id === scratch)
   return (
     <div className={styles.code}>
       {tabs.length > 0 && <TabBar />}
       {file !== null && <FileView workspaceId={location.workspaceId} path={file} />}
+      {preview !== null && (
+        <PreviewView key={preview.port} workspaceId={location.workspaceId} place={preview} />
+      )}
       {code?.kind === 'scratch' && <ScratchView tab={code} />}
-      {file === null && code === undefined && (empty ?? <NothingOpen />)}
+      {file === null && preview === null && code === undefined && (empty ?? <NothingOpen />)}
     </div>
   )
 }

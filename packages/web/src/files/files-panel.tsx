@@ -1,5 +1,5 @@
 import type { Workspace } from '@atelier/contract'
-import { CopyMinus, FilePlus2, FolderPlus, FolderUp, RotateCw, Upload } from 'lucide-react'
+import { CopyMinus, FilePlus2, FolderPlus, FolderUp, GitBranch, RotateCw, Upload } from 'lucide-react'
 import { useStore } from '../lib/store.ts'
 import { PanelHeader } from '../shell/panel-header.tsx'
 import { IconButton } from '../ui/button.tsx'
@@ -48,6 +48,7 @@ export function FilesPanel({ workspace, controls, empty }: FilesPanelProps) {
             items={[
               { label: 'Import a folder', icon: FolderUp, run: controls.pickFolder },
               { label: 'Import files or an archive', icon: FilePlus2, run: controls.pickFiles },
+              { label: 'Import from Git', icon: GitBranch, run: controls.askGit },
             ]}
           />
         )}

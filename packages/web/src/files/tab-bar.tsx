@@ -1,4 +1,4 @@
-import { X } from 'lucide-react'
+import { AppWindow, X } from 'lucide-react'
 import { type KeyboardEvent, useEffect, useRef, useState } from 'react'
 import { CloseEdited } from '../editing/close-edited.tsx'
 import { useDocuments } from '../editing/use-documents.ts'
@@ -12,8 +12,9 @@ import { closeTab, keepTab, type Tab, tabKey, tabTitle } from './tabs.ts'
 
 /** The key of the tab that the address names. */
 export function useActiveTabKey(): string | null {
-  const { file, scratch } = useIde().location
+  const { file, scratch, preview } = useIde().location
   if (file !== null) return `file:${file}`
+  if (preview !== null) return `preview:${preview.port}`
   return scratch === null ? null : `scratch:${scratch}`
 }
 
@@ -36,8 +37,15 @@ export function TabBar() {
 
   const show = (tab: Tab | null) => {
     if (tab === null)
-      ide.go({ file: null, scratch: null, lines: null, panel: ide.narrow ? 'files' : ide.location.panel })
+      ide.go({
+        file: null,
+        scratch: null,
+        preview: null,
+        lines: null,
+        panel: ide.narrow ? 'files' : ide.location.panel,
+      })
     else if (tab.kind === 'file') ide.openFile(tab.path)
+    else if (tab.kind === 'preview') ide.openPreview(tab)
     else ide.openScratch(tab.id)
   }
   const isEdited = (tab: Tab) => tab.kind === 'file' && edited.has(tab.path)
@@ -86,12 +94,16 @@ export function TabBar() {
                 aria-keyshortcuts="Delete"
                 tabIndex={active ? 0 : -1}
                 className={styles.tabName}
-                title={tab.kind === 'file' ? tab.path : 'Code from an answer'}
+                title={tabHint(tab)}
                 onClick={() => show(tab)}
                 onDoubleClick={() => store.set((current) => ({ ...current, tabs: keepTab(tabs, key) }))}
                 onKeyDown={(event) => onKeyDown(event, tab)}
               >
-                <FileIcon name={tabTitle(tab)} />
+                {tab.kind === 'preview' ? (
+                  <AppWindow size={14} aria-hidden />
+                ) : (
+                  <FileIcon name={tabTitle(tab)} />
+                )}
                 <span>{tabTitle(tab)}</span>
               </button>
               <button
@@ -124,4 +136,9 @@ export function TabBar() {
       )}
     </>
   )
+}
+
+function tabHint(tab: Tab): string {
+  if (tab.kind === 'file') return tab.path
+  return tab.kind === 'preview' ? `What is served on port ${tab.port}` : 'Code from an answer'
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** A tab is a file, or code out of an answer that belongs to no file. */
+/** A tab is a file, code out of an answer that belongs to no file, or what a program of the workspace shows. */
 export const Tab = z.discriminatedUnion('kind', [
   z.object({
     kind: z.literal('file'),
@@ -15,6 +15,7 @@ export const Tab = z.discriminatedUnion('kind', [
     language: z.string(),
     text: z.string().max(200_000),
   }),
+  z.object({ kind: z.literal('preview'), port: z.number(), path: z.string() }),
 ])
 export type Tab = z.infer<typeof Tab>
 export type ScratchTab = Extract<Tab, { kind: 'scratch' }>
@@ -33,10 +34,12 @@ export function lastTab({ tabs, lastKey }: OpenTabs): Tab | null {
 
 /** What a tab is known by in lists and in the address. */
 export function tabKey(tab: Tab): string {
+  if (tab.kind === 'preview') return `preview:${tab.port}`
   return tab.kind === 'file' ? `file:${tab.path}` : `scratch:${tab.id}`
 }
 
 export function tabTitle(tab: Tab): string {
+  if (tab.kind === 'preview') return `Port ${tab.port}`
   return tab.kind === 'file' ? tab.path.slice(tab.path.lastIndexOf('/') + 1) : tab.title
 }
 
@@ -46,6 +49,19 @@ export function openFileTab(tabs: readonly Tab[], path: string, activeKey: strin
   const opened: Tab = { kind: 'file', path, kept: false }
   const passing = tabs.findIndex((tab) => tab.kind === 'file' && !tab.kept)
   if (passing !== -1) return tabs.with(passing, opened)
+  const active = tabs.findIndex((tab) => tabKey(tab) === activeKey)
+  return active === -1 ? [...tabs, opened] : tabs.toSpliced(active + 1, 0, opened)
+}
+
+/** Shows a page of a port, in the one tab that the port has. */
+export function openPreviewTab(
+  tabs: readonly Tab[],
+  place: { port: number; path: string },
+  activeKey: string | null,
+): readonly Tab[] {
+  const opened: Tab = { kind: 'preview', ...place }
+  const at = tabs.findIndex((tab) => tabKey(tab) === tabKey(opened))
+  if (at !== -1) return tabs.with(at, opened)
   const active = tabs.findIndex((tab) => tabKey(tab) === activeKey)
   return active === -1 ? [...tabs, opened] : tabs.toSpliced(active + 1, 0, opened)
 }

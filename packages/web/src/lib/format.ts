@@ -24,8 +24,8 @@ export function formatBytes(bytes: number): string {
 }
 
 /** `1 file`, `3 files`. */
-export function formatCount(count: number, noun: string): string {
-  return `${number.format(count)} ${noun}${count === 1 ? '' : 's'}`
+export function formatCount(count: number, noun: string, plural = `${noun}s`): string {
+  return `${number.format(count)} ${count === 1 ? noun : plural}`
 }
 
 /** A decimal string in USD. Small amounts keep two digits that count, so that nothing paid reads as nothing. */

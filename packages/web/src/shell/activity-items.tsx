@@ -1,4 +1,5 @@
 import {
+  Box,
   Code,
   Files,
   type LucideIcon,
@@ -18,6 +19,7 @@ import { useIde } from './use-ide.ts'
 const items: readonly (readonly [panel: Panel, label: string, icon: LucideIcon])[] = [
   ['files', 'Files', Files],
   ['search', 'Search', Search],
+  ['sandbox', 'Sandbox', Box],
   ['settings', 'Workspace settings', Settings2],
 ]
 

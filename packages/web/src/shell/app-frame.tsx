@@ -4,11 +4,13 @@ import { Link, useLocation } from 'wouter'
 import { useSignOut } from '../identity/use-sign-out.ts'
 import { useNarrow } from '../lib/use-media.ts'
 import { useShortcut } from '../lib/use-shortcut.ts'
+import { SessionChip } from '../sessions/session-chip.tsx'
 import { IconButton } from '../ui/button.tsx'
 import { Logo } from '../ui/logo.tsx'
 import { CommandPalette } from './command-palette.tsx'
 import styles from './shell.module.css'
 import { ConnectionBanner, StatusLine } from './status-line.tsx'
+import { useIdeLocation } from './use-ide.ts'
 
 export interface AppFrameProps {
   /** items of the activity bar that belong to the place */
@@ -76,6 +78,7 @@ function ActivityBar({ children }: { children: ReactNode }) {
 }
 
 function TopBar({ title }: { title: string }) {
+  const location = useIdeLocation()
   const [, navigate] = useLocation()
   const signOut = useSignOut()
   return (
@@ -84,6 +87,7 @@ function TopBar({ title }: { title: string }) {
         <Logo size={22} />
       </Link>
       <strong>{title}</strong>
+      {location !== null && <SessionChip workspaceId={location.workspaceId} />}
       <IconButton icon={Settings} label="Account settings" onClick={() => navigate('/settings/profile')} />
       <IconButton icon={LogOut} label="Sign out" side="left" onClick={() => signOut.mutate()} />
     </header>

@@ -22,6 +22,10 @@ test('[PAGE5] whatever a file is called, its address leads back to it', () => {
     panel: fc.constantFrom(...panels),
     file: fc.option(name, { nil: null }),
     scratch: fc.constant(null),
+    preview: fc.option(
+      fc.record({ port: fc.integer({ min: 1, max: 65_535 }), path: fc.webPath().map((path) => `/${path}`) }),
+      { nil: null },
+    ),
     lines: fc.option(
       fc
         .tuple(fc.integer({ min: 1, max: 9999 }), fc.nat(100))

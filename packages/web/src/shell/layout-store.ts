@@ -6,7 +6,7 @@ const Layout = z.object({
   assistantOpen: z.boolean(),
   terminalOpen: z.boolean().default(false),
   /** the panel that opens beside the code when the address names none */
-  side: z.enum(['files', 'search']),
+  side: z.enum(['files', 'search', 'sandbox']),
 })
 export type Layout = z.infer<typeof Layout>
 export type LayoutStore = Store<Layout>

@@ -7,6 +7,7 @@ import { useIndexState, useModels, useUser, useWorkspace } from '../lib/queries.
 import { useServices } from '../lib/services.tsx'
 import { useStore } from '../lib/store.ts'
 import { shortcutLabel } from '../lib/use-shortcut.ts'
+import { SessionChip } from '../sessions/session-chip.tsx'
 import { isBusy } from '../workspaces/import-session.ts'
 import { useImportState } from '../workspaces/use-import.tsx'
 import type { IdeLocation } from './ide-url.ts'
@@ -63,6 +64,7 @@ function WorkspaceStatus({ workspaceId }: { workspaceId: string }) {
         <FolderGit2 size={12} aria-hidden />
         {workspace.data.name}
       </Link>
+      <SessionChip workspaceId={workspaceId} />
       <IndexStatus workspaceId={workspaceId} />
     </>
   )

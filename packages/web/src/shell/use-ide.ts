@@ -4,6 +4,7 @@ import { useLocationProperty } from 'wouter/use-browser-location'
 import type { LineRange } from '../lib/line-range.ts'
 import { useServices } from '../lib/services.tsx'
 import { useNarrow } from '../lib/use-media.ts'
+import type { PreviewPlace } from '../previews/preview-place.ts'
 import { type IdeLocation, ideHref, type Panel, parseIdeLocation } from './ide-url.ts'
 
 /** What the address says, and ways to change it. */
@@ -14,6 +15,7 @@ export interface Ide {
   href(change: Partial<IdeLocation>): string
   openFile(path: string, lines?: LineRange | null): void
   openScratch(id: string): void
+  openPreview(place: PreviewPlace): void
   showPanel(panel: Panel): void
   /** Shows a conversation; null begins one. */
   showChat(chatId: string | null): void
@@ -49,8 +51,10 @@ export function useIdeActions(location: IdeLocation): Ide {
     narrow,
     href,
     go,
-    openFile: (file, lines = null) => go({ file, lines, scratch: null, panel: panelForCode() }),
-    openScratch: (scratch) => go({ scratch, file: null, lines: null, panel: panelForCode() }),
+    openFile: (file, lines = null) =>
+      go({ file, lines, scratch: null, preview: null, panel: panelForCode() }),
+    openScratch: (scratch) => go({ scratch, file: null, preview: null, lines: null, panel: panelForCode() }),
+    openPreview: (preview) => go({ preview, file: null, scratch: null, lines: null, panel: panelForCode() }),
     showPanel(panel) {
       if (panel === 'chat' && !narrow) layout.set((state) => ({ ...state, assistantOpen: true }))
       if (panel === 'terminal' && !narrow) layout.set((state) => ({ ...state, terminalOpen: true }))

@@ -1,9 +1,11 @@
 import type { Workspace } from '@atelier/contract'
 import {
+  Box,
   FilePlus2,
   FileSearch,
   Files,
   FolderUp,
+  GitBranch,
   MessageSquareText,
   Search,
   Settings2,
@@ -35,6 +37,7 @@ export function useWorkspaceCommands({
   const imports: PaletteCommand[] = [
     { title: 'Import a folder', icon: FolderUp, run: controls.pickFolder },
     { title: 'Import files or an archive', icon: FilePlus2, run: controls.pickFiles },
+    { title: 'Import from Git', icon: GitBranch, run: controls.askGit },
   ]
   return [
     { title: 'Open a file by name', icon: FileSearch, shortcut: shortcutLabel('P'), run: openQuick },
@@ -42,6 +45,7 @@ export function useWorkspaceCommands({
     { title: 'New chat', icon: SquarePen, run: () => ide.showChat(null) },
     { title: 'Search the code', icon: Search, run: () => ide.showPanel('search') },
     { title: 'Show files', icon: Files, run: () => ide.showPanel('files') },
+    { title: 'Show the sandbox: state, ports, code-server', icon: Box, run: () => ide.showPanel('sandbox') },
     ...(terminal.offered
       ? [{ title: 'Terminal', icon: SquareTerminal, shortcut: 'Ctrl `', run: terminal.show }]
       : []),

@@ -8,12 +8,14 @@ import { FilesPanel } from '../files/files-panel.tsx'
 import { useServices } from '../lib/services.tsx'
 import { useStore } from '../lib/store.ts'
 import { SearchPanel } from '../search/search-panel.tsx'
+import { SandboxPanel } from '../sessions/sandbox-panel.tsx'
 import type { TerminalDrawerControls } from '../terminals/use-terminal-drawer.ts'
 import { ErrorBoundary } from '../ui/error-boundary.tsx'
 import { EmptyState, Loading } from '../ui/feedback.tsx'
 import { ImportPanel } from '../workspaces/import-panel.tsx'
 import type { ImportControls } from '../workspaces/use-import.tsx'
 import { WorkspaceSettings } from '../workspaces/workspace-settings.tsx'
+import type { Panel as PanelName } from './ide-url.ts'
 import styles from './shell.module.css'
 import { useIde } from './use-ide.ts'
 
@@ -29,6 +31,12 @@ interface WorkspaceLayoutProps {
   terminal: TerminalDrawerControls
 }
 
+const sideNames = { files: 'Files', search: 'Search', sandbox: 'Sandbox' } as const
+
+function isSidePanel(panel: PanelName): panel is keyof typeof sideNames {
+  return panel in sideNames
+}
+
 /** Panels side by side: the side panel, the code, the assistant. Widths are remembered for each combination. */
 export function WideWorkspace({ workspace, controls, empty, terminal }: WorkspaceLayoutProps) {
   const { location } = useIde()
@@ -38,12 +46,12 @@ export function WideWorkspace({ workspace, controls, empty, terminal }: Workspac
   const shown = panel === 'chat' || panel === 'terminal' ? side : panel
 
   useEffect(() => {
-    if (panel === 'files' || panel === 'search') layout.set((state) => ({ ...state, side: panel }))
+    if (isSidePanel(panel)) layout.set((state) => ({ ...state, side: panel }))
     if (panel === 'chat') layout.set((state) => ({ ...state, assistantOpen: true }))
     if (panel === 'terminal') layout.set((state) => ({ ...state, terminalOpen: true }))
   }, [panel, layout])
 
-  const sideOpen = shown === 'files' || shown === 'search'
+  const sideOpen = isSidePanel(shown)
   const panelIds = [...(sideOpen ? ['side'] : []), 'middle', ...(assistantOpen ? ['assistant'] : [])]
   const sizes = useDefaultLayout({ id: 'atelier.workspace', panelIds, storage: localStorage })
   return (
@@ -57,13 +65,11 @@ export function WideWorkspace({ workspace, controls, empty, terminal }: Workspac
             maxSize="40%"
             groupResizeBehavior="preserve-pixel-size"
           >
-            <aside className={styles.panel} aria-label={shown === 'files' ? 'Files' : 'Search'}>
+            <aside className={styles.panel} aria-label={sideNames[shown]}>
               <ErrorBoundary resetKey={shown}>
-                {shown === 'files' ? (
-                  <FilesPanel workspace={workspace} controls={controls} empty={null} />
-                ) : (
-                  <SearchPanel key={location.workspaceId} />
-                )}
+                {shown === 'files' && <FilesPanel workspace={workspace} controls={controls} empty={null} />}
+                {shown === 'search' && <SearchPanel key={location.workspaceId} />}
+                {shown === 'sandbox' && <SandboxPanel workspace={workspace} />}
               </ErrorBoundary>
             </aside>
           </Panel>
@@ -151,6 +157,7 @@ export function NarrowWorkspace({ workspace, controls, empty, terminal }: Worksp
   const pages = {
     files: () => <FilesPanel workspace={workspace} controls={controls} empty={empty} />,
     search: () => <SearchPanel />,
+    sandbox: () => <SandboxPanel workspace={workspace} />,
     code: () => <EditorArea empty={empty} />,
     terminal: () => (terminal.offered ? <Terminals /> : <NoTerminals />),
     chat: () => <Assistant />,

@@ -68,10 +68,12 @@ function OpenWorkspace({ workspace, location }: { workspace: Workspace; location
   useTitle(location.file === null ? workspace.name : `${location.file.split('/').at(-1)} · ${workspace.name}`)
 
   const shownBefore = useEffectEvent(() => {
-    const last =
-      location.file === null && location.scratch === null ? lastTab(tabs.of(workspace.id).get()) : null
+    const { file, scratch, preview } = location
+    const isNothingNamed = file === null && scratch === null && preview === null
+    const last = isNothingNamed ? lastTab(tabs.of(workspace.id).get()) : null
     if (last?.kind === 'file') ide.go({ file: last.path }, { replace: true })
     if (last?.kind === 'scratch') ide.go({ scratch: last.id }, { replace: true })
+    if (last?.kind === 'preview') ide.go({ preview: last }, { replace: true })
   })
   useEffect(() => shownBefore(), [])
 

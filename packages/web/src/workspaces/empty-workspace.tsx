@@ -1,5 +1,5 @@
 import { maxImportBytes } from '@atelier/contract'
-import { FileArchive, FolderUp, Upload } from 'lucide-react'
+import { FileArchive, FolderUp, GitBranch, Upload } from 'lucide-react'
 import { formatBytes } from '../lib/format.ts'
 import { Button } from '../ui/button.tsx'
 import { isBusy } from './import-session.ts'
@@ -46,6 +46,9 @@ export function EmptyWorkspace({ workspaceId, controls, canImport }: EmptyWorksp
         </Button>
         <Button icon={FileArchive} onClick={controls.pickFiles}>
           Choose files or an archive
+        </Button>
+        <Button icon={GitBranch} onClick={controls.askGit}>
+          From Git
         </Button>
       </div>
     </div>

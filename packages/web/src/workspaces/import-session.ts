@@ -25,6 +25,8 @@ export interface ImportSession {
   readonly store: Store<ImportState>
   /** Reads with `read`, sends, and follows the job to its end. `stripRoot` drops the one folder around everything. */
   start(read: (onProgress: (files: number) => void) => Promise<Picked>, stripRoot: boolean): Promise<void>
+  /** Follows a job that was begun elsewhere to its end. */
+  follow(job: Job): Promise<void>
   /** Follows a job that was under way before the page was loaded. */
   resume(): Promise<void>
   cancel(): Promise<void>
@@ -108,6 +110,7 @@ export function createImportSession(deps: ImportSessionDeps): ImportSession {
         await follow(job, picked.leftOut)
       })
     },
+    follow: (job) => guarded(() => follow(job, [])),
     async resume() {
       if (store.get().state !== 'idle') return
       const { items } = await client.call(listWorkspaceJobs, { params: { workspaceId }, query: { limit: 5 } })

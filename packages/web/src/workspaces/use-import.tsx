@@ -1,6 +1,7 @@
 import { useRef, useState } from 'react'
 import { useServices } from '../lib/services.tsx'
 import { useStore } from '../lib/store.ts'
+import { GitImport } from './git-import.tsx'
 import { ImportTarget } from './import-target.tsx'
 import {
   commonRoot,
@@ -17,6 +18,7 @@ type Read = (onProgress: (files: number) => void) => Promise<Picked>
 export interface ImportControls {
   pickFolder: () => void
   pickFiles: () => void
+  askGit: () => void
   takeDrop: (transfer: DataTransfer) => void
   elements: React.ReactNode
 }
@@ -29,6 +31,7 @@ export function useImport(workspaceId: string, isEmpty: boolean): ImportControls
   const session = useServices().imports.of(workspaceId)
   const folderInput = useRef<HTMLInputElement>(null)
   const filesInput = useRef<HTMLInputElement>(null)
+  const [git, setGit] = useState(false)
   const [asking, setAsking] = useState<{ folder: string; read: Read } | null>(null)
 
   const give = (read: Read, folder: string | null) => {
@@ -73,6 +76,7 @@ export function useImport(workspaceId: string, isEmpty: boolean): ImportControls
           event.target.value = ''
         }}
       />
+      {git && <GitImport workspaceId={workspaceId} isEmpty={isEmpty} onClose={() => setGit(false)} />}
       {asking !== null && (
         <ImportTarget
           folder={asking.folder}
@@ -88,6 +92,7 @@ export function useImport(workspaceId: string, isEmpty: boolean): ImportControls
   return {
     pickFolder: () => folderInput.current?.click(),
     pickFiles: () => filesInput.current?.click(),
+    askGit: () => setGit(true),
     takeDrop,
     elements,
   }

@@ -23,7 +23,7 @@ export function answerClientError(
   const requestId = newId('request')
   const body = JSON.stringify(failure(error, requestId))
   const headers = {
-    ...Object.fromEntries(securityHeaders),
+    ...Object.fromEntries(securityHeaders()),
     ...limitHeaders,
     'x-request-id': requestId,
     'content-type': 'application/json; charset=utf-8',

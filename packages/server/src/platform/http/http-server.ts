@@ -41,6 +41,8 @@ export interface HttpOptions {
   trustProxy: string[] | false
   rateLimits: Readonly<Record<RateClass, number>>
   stagingDirectory: string
+  /** where previews are, as a source of a Content-Security-Policy */
+  frameSource?: string
   authenticate: Authenticate
   /** whether the credential behind an open stream still holds */
   stillValid(principal: Principal): Promise<boolean>
@@ -75,6 +77,7 @@ export interface HttpServer extends AsyncDisposable {
 
 export function createHttpServer(options: HttpOptions): HttpServer {
   const states = new WeakMap<FastifyRequest, RequestState>()
+  const commonHeaders = securityHeaders(options.frameSource)
   const origins = createOriginPolicy(options)
   const limiter = createRateLimiter({ limits: options.rateLimits, clock: options.clock })
   const streams = createStreamWatch(options)
@@ -111,7 +114,7 @@ export function createHttpServer(options: HttpOptions): HttpServer {
     forceCloseConnections: 'idle',
     return503OnClosing: false,
     frameworkErrors: (error, request, reply) => {
-      applyCommonHeaders(request, reply)
+      applyCommonHeaders(request, reply, commonHeaders)
       applyDecision(reply, countRequest(request, null))
       sendFailure(request, reply, error)
     },
@@ -130,7 +133,7 @@ export function createHttpServer(options: HttpOptions): HttpServer {
   }
 
   app.addHook('onRequest', async (request, reply) => {
-    applyCommonHeaders(request, reply)
+    applyCommonHeaders(request, reply, commonHeaders)
     const identified = await identify(request)
     const principal = identified instanceof AppError ? null : identified
     const decision = countRequest(request, principal)
@@ -231,9 +234,13 @@ export function isApiPath(url: string): boolean {
   return /^\/(api|v1)(\/|\?|$)/.test(url)
 }
 
-function applyCommonHeaders(request: FastifyRequest, reply: FastifyReply): void {
+function applyCommonHeaders(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  headers: ReturnType<typeof securityHeaders>,
+): void {
   reply.header('x-request-id', request.id)
-  for (const [name, value] of securityHeaders) reply.header(name, value)
+  for (const [name, value] of headers) reply.header(name, value)
 }
 
 function applyDecision(reply: FastifyReply, decision: RateDecision): void {

@@ -53,7 +53,15 @@ export function createContentEntry(
     nonce: `${prefix}atelier.nonce`,
     from: `${prefix}atelier.from`,
   }
-  const attributes = `; Path=/; HttpOnly; SameSite=Lax${secure ? '; Secure' : ''}`
+  /**
+   * In a frame of our page a content host is another site, whose cookies browsers keep only if they ask for it; partitioned,
+   * they are there in frames of our page and of no other.
+   */
+  function attributesFor({ headers }: IncomingMessage): string {
+    const framed = headers['sec-fetch-dest'] === 'iframe'
+    const site = framed ? 'SameSite=None; Secure; Partitioned' : `SameSite=Lax${secure ? '; Secure' : ''}`
+    return `; Path=/; HttpOnly; ${site}`
+  }
 
   function appOrigin(request: IncomingMessage): string {
     if (baseUrl !== undefined) return new URL(baseUrl).origin
@@ -63,10 +71,12 @@ export function createContentEntry(
   }
 
   function leave(
+    request: IncomingMessage,
     response: ServerResponse,
     { label, app, next }: { label: string; app: string; next: string },
   ): void {
     const nonce = passes.newNonce()
+    const attributes = attributesFor(request)
     const query = new URLSearchParams({ name: label, binding: passes.bindingOf(nonce), next })
     const name = new URL(app).hostname
     redirect(response, `${app}${enterPath}?${query}`, [
@@ -81,6 +91,7 @@ export function createContentEntry(
     const holder = passes.redeemTicket(ticket, { label, nonce })
     if (!holder)
       throw new AppError('UNAUTHORIZED', 'This way in was used or has ended; open the address again')
+    const attributes = attributesFor(request)
     redirect(response, localPath(url.searchParams.get('next'), url), [
       `${cookies.pass}=${passes.issuePass(holder)}${attributes}`,
       `${cookies.nonce}=; Max-Age=0${attributes}`,
@@ -98,7 +109,7 @@ export function createContentEntry(
     },
     sendToSignIn(request, response) {
       const label = names.labelOfHost(request.headers.host) ?? ''
-      leave(response, { label, app: appOrigin(request), next: request.url ?? '/' })
+      leave(request, response, { label, app: appOrigin(request), next: request.url ?? '/' })
     },
     async handle(request, response) {
       const url = new URL(`http://content${request.url?.startsWith('/') ? request.url : '/'}`)
@@ -111,7 +122,7 @@ export function createContentEntry(
         const from = loopbackNames.find((one) => one === url.searchParams.get('from'))
         const port = /:\d+$/.exec(request.headers.host ?? '')?.[0] ?? ''
         const app = baseUrl === undefined && from !== undefined ? `http://${from}${port}` : appOrigin(request)
-        leave(response, { label, app, next: localPath(url.searchParams.get('next'), url) })
+        leave(request, response, { label, app, next: localPath(url.searchParams.get('next'), url) })
       } else throw new AppError('NOT_FOUND', 'There is nothing at this path')
       return true
     },

@@ -5,6 +5,8 @@ export type ContentName =
 
 /** An origin is a host name of its own, so that browsers keep what workspaces serve apart from us and from each other. */
 export interface ContentNames {
+  /** every content host, as a source of a Content-Security-Policy */
+  readonly source: string
   /** first label of the host name: `5173--<ULID>` or `editor--<ULID>`, in lower case */
   labelOf(name: ContentName): string
   nameOf(label: string): ContentName | null
@@ -31,7 +33,10 @@ export function createContentNames(options: {
   const base = options.baseUrl === undefined ? undefined : new URL(options.baseUrl)
   const suffix = `.${hostName(domain ?? localDomain)}`
 
+  const scheme = base?.protocol ?? 'http:'
+
   return {
+    source: `${scheme}//*.${domain ?? `${localDomain}:*`}`,
     labelOf: (name) =>
       name.kind === 'port'
         ? `${name.port}--${ulidOf(name.workspaceId)}`
@@ -42,7 +47,6 @@ export function createContentNames(options: {
       return name.endsWith(suffix) ? name.slice(0, -suffix.length) : null
     },
     originOf(label, host) {
-      const scheme = base?.protocol ?? 'http:'
       if (domain !== undefined) return `${scheme}//${label}.${domain}`
       const own = base ? base.host : (host ?? '')
       if (!loopbackNames.has(hostName(own))) return null
