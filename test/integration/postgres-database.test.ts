@@ -101,7 +101,7 @@ describe.skipIf(unavailable)(title, () => {
       Array(6).fill('SERVICE_UNAVAILABLE'),
     )
     proxy.silence(false)
-    expect(await answer(database)).toEqual([{ one: 1 }])
+    await expect.poll(() => answer(database)).toEqual([{ one: 1 }])
     await expect.poll(() => database.statistics()).toMatchObject({ waiting: 0, max: 2 })
   })
 
