@@ -120,7 +120,7 @@ for (const { name, skipped } of stores) {
       } while (cursor !== null)
       expect(pages).toEqual([['5', '6', '7'], ['2', '3', '4'], ['1']])
       const document = await client.call(readChats, { query: { chatId: chat.id, format: 'markdown' } })
-      expect(document).toMatchObject({ kind: 'document', fileName: 'U-ber-alles-nichts.md' })
+      expect(document).toMatchObject({ kind: 'document', fileName: 'Uber-alles-nichts.md' })
       const content = document.kind === 'document' ? document.content : ''
       expect(content.match(/Turn \d/g)).toEqual(said(7).map((turn) => turn.content))
     })

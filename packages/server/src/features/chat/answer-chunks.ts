@@ -62,6 +62,7 @@ export async function* answerChunks(options: {
     let chunk = chunkMaker(context, model)
     for await (const event of begun.events) {
       if (event.type === 'text-delta') {
+        if (event.text === '') continue
         text += event.text
         yield { data: chunk(event.text, text.length) }
       } else if (event.type === 'reset' || event.type === 'model-changed') {

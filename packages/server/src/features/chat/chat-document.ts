@@ -1,4 +1,4 @@
-import type { StoredChat } from '@atelier/contract'
+import type { AnswerFacts, Citation, StoredChat } from '@atelier/contract'
 import type { MessageRow } from './chat-store.ts'
 
 /** A conversation as a Markdown document, for a person to keep. */
@@ -22,7 +22,25 @@ function describeMessage({ role, content, answer, createdAt }: MessageRow): stri
     ending(answer?.finishReason),
   ]
   const known = [time, ...facts.filter((fact) => fact != null)].join(' · ')
-  return `## Answer\n\n${known}\n\n${content === '' ? '(no answer)' : content}`
+  const notes = [
+    list('Tools', answer?.tools.map(describeTool)),
+    list('Sources', answer?.citations.map(placeOf)),
+  ]
+  return ['## Answer', known, content === '' ? '(no answer)' : content, ...notes]
+    .filter((part) => part !== '')
+    .join('\n\n')
+}
+
+function list(title: string, lines: readonly string[] = []): string {
+  return lines.length === 0 ? '' : `${title}:\n\n${lines.map((line) => `- ${line}`).join('\n')}`
+}
+
+function describeTool({ name, input, summary }: AnswerFacts['tools'][number]): string {
+  return `\`${name} ${JSON.stringify(input)}\`${summary === null ? '' : `: ${summary}`}`
+}
+
+function placeOf({ path, startLine, endLine }: Citation): string {
+  return `${path}:${startLine}-${endLine}`
 }
 
 /** Only an end that a reader must know of. */
@@ -34,6 +52,7 @@ function ending(finishReason: string | undefined): string | undefined {
 function fileNameOf(title: string): string {
   const name = title
     .normalize('NFKD')
+    .replace(/[\u0300-\u036F]/g, '')
     .replace(/[^\p{L}\p{N}]+/gu, '-')
     .replace(/^-+|-+$/g, '')
     .slice(0, 60)

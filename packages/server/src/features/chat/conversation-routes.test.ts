@@ -330,24 +330,27 @@ describeOnEveryDatabase('conversations', (engine) => {
           toolsEnabled: false,
           tokenCount: 1,
         })
+      const tool = { id: 'c', name: 'grep', input: {}, state: 'running', summary: null }
+      const timestamp = new Date().toISOString()
+      const toolEvent = JSON.stringify({ tool, model: 'test', provider: 'p', timestamp })
       await database.kysely
         .insertInto('run_events')
         .values({
           run_id: runId,
           first_event: 1,
-          last_event: 2,
-          events: `[${chunk('Half ')},${chunk('said')}]`,
+          last_event: 3,
+          events: `[${chunk('Half ')},${toolEvent},${chunk('said')}]`,
         })
         .execute()
       await server[Symbol.asyncDispose]()
       server = await startChatTestServer(database)
       const { numbers, chunks } = await resume(server.client, runId, 1)
-      expect(numbers).toEqual([2, 3])
+      expect(numbers).toEqual([2, 3, 4])
       expect(chunks.at(-1)).toMatchObject({ done: true, finishReason: 'interrupted' })
       const { chat, items } = await messagesOf(chatId)
       expect(items.at(-1)).toMatchObject({
         content: 'Half said',
-        answer: { finishReason: 'interrupted', runId },
+        answer: { finishReason: 'interrupted', runId, tools: [{ name: 'grep', state: 'failed' }] },
       })
       expect(chat.runId).toBeNull()
       expect((await ask({ chatId })).last).toMatchObject({ finishReason: 'stop' })
@@ -456,13 +459,13 @@ describeOnEveryDatabase('conversations', (engine) => {
     })
 
     it('[CONV5] are exported as a document', async () => {
-      const { chatId } = await ask({ message: 'Été: how are routes matched?' })
+      const { chatId } = await ask({ message: 'Été: how are routes matched?', workspaceId })
       const read = await server.client.call(readChats, { query: { chatId, format: 'markdown' } })
       expect(read).toMatchObject({
         kind: 'document',
-        fileName: 'E-te-how-are-routes-matched.md',
+        fileName: 'Ete-how-are-routes-matched.md',
         content: expect.stringMatching(
-          /^# Été: how[\s\S]*## Question[\s\S]*## Answer[\s\S]*test · 0\.000134 USD[\s\S]*Routes are/,
+          /^# Été: how[\s\S]*## Question[\s\S]*## Answer[\s\S]*test · 0\.000134 USD[\s\S]*Routes are[\s\S]*Sources:\n\n- src\/router\.ts:12-14/,
         ),
       })
     })

@@ -48,8 +48,8 @@ export async function openConversations(dependencies: {
     logger,
     // Only one process can have the embedded database open.
     alone: database.engine === 'pglite',
-    async keepLostAnswer(run, content) {
-      if (run.chatId !== null) await store.append(run.userId, run.chatId, [lostAnswerOf(run.id, content)])
+    async keepLostAnswer(run, lost) {
+      if (run.chatId !== null) await store.append(run.userId, run.chatId, [lostAnswerOf(run.id, lost)])
     },
   })
   await runs.recover()

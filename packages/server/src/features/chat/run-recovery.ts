@@ -1,9 +1,15 @@
-import type { ChatFailed, ChatReset, ChatStreamEvent } from '@atelier/contract'
+import type { ChatFailed, ChatReset, ChatStreamEvent, ToolUse } from '@atelier/contract'
 import type { RunStore, StoredRun } from './run-store.ts'
 import type { RunWriter } from './run-writer.ts'
 
 /** Puts what an answer had said before it was lost into its conversation. */
-export type KeepLostAnswer = (run: StoredRun, content: string) => Promise<void>
+export type KeepLostAnswer = (run: StoredRun, lost: LostAnswer) => Promise<void>
+
+export interface LostAnswer {
+  content: string
+  /** what was called for it, by id, as far as it is known */
+  tools: Map<string, ToolUse>
+}
 
 export interface RunRecovery extends AsyncDisposable {
   /** Ends what is lost now, and looks again and again. */
@@ -36,15 +42,14 @@ export function createRunRecovery(dependencies: {
   async function end(lost: StoredRun): Promise<void> {
     logger.warn({ runId: lost.id }, 'a run is lost')
     let place = 0
-    let content = ''
+    const answer: LostAnswer = { content: '', tools: new Map() }
     for (;;) {
       const frames = (await store.eventsAfter(lost.id, place)).filter(({ id }) => id > place)
       if (frames.length === 0) break
-      for (const { json } of frames)
-        content = contentAfter(content, JSON.parse(json) as ChatStreamEvent | ChatReset)
+      for (const { json } of frames) add(answer, JSON.parse(json) as ChatStreamEvent | ChatReset)
       place = frames.at(-1)?.id ?? place
     }
-    await keepLostAnswer(lost, content)
+    await keepLostAnswer(lost, answer)
     const chunk = failedChunk(lost.id, 'interrupted', 'The server stopped while it answered')
     writer.append(lost.id, place + 1, JSON.stringify(chunk))
     writer.progress({ runId: lost.id, state: 'lost', lastEvent: place + 1 })
@@ -71,9 +76,10 @@ export function createRunRecovery(dependencies: {
   }
 }
 
-function contentAfter(content: string, event: ChatStreamEvent | ChatReset): string {
-  if ('reset' in event) return ''
-  return 'content' in event ? content + event.content : content
+function add(answer: LostAnswer, event: ChatStreamEvent | ChatReset): void {
+  if ('reset' in event) answer.content = ''
+  else if ('tool' in event) answer.tools.set(event.tool.id, event.tool)
+  else if ('content' in event) answer.content += event.content
 }
 
 /** The last chunk of an answer that something else than its provider ended. */

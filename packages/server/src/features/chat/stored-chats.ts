@@ -9,6 +9,7 @@ import { chatDocument } from './chat-document.ts'
 import type { AnswerKeeping } from './chat-service.ts'
 import type { ChatCursor, ChatRow, ChatStore, MessageRow, NewMessageRow } from './chat-store.ts'
 import type { SpokenMessage } from './conversation.ts'
+import type { LostAnswer } from './run-recovery.ts'
 import type { Runs } from './runs.ts'
 
 /** The conversations of people. All of it is the caller's own; somebody else's is not there. */
@@ -229,8 +230,12 @@ export function createStoredChats(dependencies: {
 }
 
 /** What an answer had said when its process died. */
-export function lostAnswerOf(runId: string, content: string): NewMessageRow {
-  const answer: AnswerFacts = { ...noFacts, runId, finishReason: 'interrupted' }
+export function lostAnswerOf(runId: string, { content, tools }: LostAnswer): NewMessageRow {
+  // What ran when the process died has no result.
+  const uses = [...tools.values()].map((use) =>
+    use.state === 'running' ? { ...use, state: 'failed' as const, summary: 'interrupted' } : use,
+  )
+  const answer: AnswerFacts = { ...noFacts, runId, finishReason: 'interrupted', tools: uses }
   return { id: newId('message'), role: 'assistant', content, answer, steps: null }
 }
 
