@@ -274,6 +274,26 @@ describe('requests of OpenAI’s dialect', () => {
   })
 })
 
+describe('a model with limits a minute', () => {
+  it('[GW22, V3] is 429 with the time to wait when its requests or tokens are used up', async () => {
+    await using limited = await startTestServer({
+      environment: { ...mock.environment, MODEL_LIMITS: 'gpt-6-luna=1 requests; claude-haiku-5-5=10 tokens' },
+    })
+    const apiKey = await (await signUpPerson(limited.url)).apiKey({ scopes: ['ai'] })
+    const client = new OpenAI({ baseURL: `${limited.url}/v1`, apiKey, maxRetries: 0 })
+    for (const model of ['gpt-6-luna', 'claude-haiku-5-5']) {
+      await client.chat.completions.create({ model, messages })
+      const refused = await client.chat.completions
+        .create({ model, messages })
+        .catch((error: unknown) => error)
+      expect(refused).toBeInstanceOf(OpenAI.RateLimitError)
+      const { headers } = refused as InstanceType<typeof OpenAI.RateLimitError>
+      expect(Number(headers?.get('retry-after'))).toBeGreaterThan(10)
+    }
+    await client.chat.completions.create({ model: 'gemini-3.8-flash', messages })
+  })
+})
+
 describe('the AI SDK', () => {
   const provider = () => createOpenAI({ baseURL: `${server.url}/v1`, apiKey: key })
 

@@ -31,6 +31,7 @@ export async function* answerEvents(options: {
   const { stream, model, notice, signal, keepParts, promptText, onEnd } = options
   const reader = stream.getReader()
   let answer = ''
+  let reasoning = ''
   let error: ProviderError | null = null
   let ended = false
   let calls = false
@@ -43,6 +44,7 @@ export async function* answerEvents(options: {
         return promptText()
       },
       answer,
+      reasoning,
     })
     const outcome = { finishReason, usage, cost: costOf(usage, model.pricing) }
     onEnd(outcome, error)
@@ -59,7 +61,10 @@ export async function* answerEvents(options: {
         answer += part.delta
         yield { type: 'text-delta', text: part.delta }
       } else if (part.type === 'reasoning-delta') {
+        reasoning += part.delta
         yield { type: 'reasoning-delta', text: part.delta }
+      } else if (part.type === 'tool-input-delta') {
+        answer += part.delta
       } else if (part.type === 'tool-call') {
         calls = true
         yield { type: 'tool-call', call: toToolCall(part) }

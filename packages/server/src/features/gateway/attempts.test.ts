@@ -4,7 +4,9 @@ import { AppError, invalidField } from '../../base/app-error.ts'
 import { ProviderError, type ProviderErrorKind } from '../../platform/models/provider-error.ts'
 import { type AttemptOptions, attemptInOrder } from './attempts.ts'
 import { createCallRouter } from './call-router.ts'
+import { createModelRates } from './model-rates.ts'
 
+const unlimited = createModelRates({ limits: {}, clock: Date.now })
 const model = (key: string) => ({ key, name: `Model ${key}`, provider: `provider of ${key}` }) as ModelRecord
 const failure = (key: string, kind: ProviderErrorKind, retryAfterMilliseconds?: number) =>
   new ProviderError(
@@ -25,7 +27,7 @@ function attempt(
   const result = attemptInOrder<string>({
     candidates: Object.keys(script).map(model),
     attempts,
-    router: createCallRouter({ keysOf: () => keys, clock: () => performance.now() }),
+    router: createCallRouter({ rates: unlimited, keysOf: () => keys, clock: () => performance.now() }),
     signal: new AbortController().signal,
     totalMilliseconds: 30_000,
     random: () => 0,
@@ -161,7 +163,7 @@ describe('attempts', () => {
   })
 
   it('[GW14] calls take the keys of a provider in turn', async () => {
-    const router = createCallRouter({ keysOf: () => 3, clock: Date.now })
+    const router = createCallRouter({ rates: unlimited, keysOf: () => 3, clock: Date.now })
     const used: number[] = []
     for (let round = 0; round < 6; round += 1) {
       const call = async (_: ModelRecord, keyIndex: number) => {
@@ -174,7 +176,7 @@ describe('attempts', () => {
   })
 
   it('[GW10] a model whose breaker is open is passed over', async () => {
-    const router = createCallRouter({ keysOf: () => 1, clock: () => performance.now() })
+    const router = createCallRouter({ rates: unlimited, keysOf: () => 1, clock: () => performance.now() })
     router.enter(model('a'), new Set())?.ended(failure('a', 'transient', 5_000))
     const { calls, attempts, result } = attempt({ a: [], b: ['yes'] }, { router })
     await result
@@ -186,7 +188,7 @@ describe('attempts', () => {
   })
 
   it('[GW10] a model that may be called again soon is waited for', async () => {
-    const router = createCallRouter({ keysOf: () => 1, clock: () => performance.now() })
+    const router = createCallRouter({ rates: unlimited, keysOf: () => 1, clock: () => performance.now() })
     router.enter(model('a'), new Set())?.ended(failure('a', 'transient', 100))
     const { calls, result } = attempt({ a: ['yes'], b: [] }, { router })
     expect((await result).model.key).toBe('a')
@@ -194,11 +196,24 @@ describe('attempts', () => {
   })
 
   it('[GW10] when only paused models are left, the failure says how long', async () => {
-    const router = createCallRouter({ keysOf: () => 1, clock: () => performance.now() })
+    const router = createCallRouter({ rates: unlimited, keysOf: () => 1, clock: () => performance.now() })
     router.enter(model('a'), new Set())?.ended(failure('a', 'transient', 60_000))
     await expect(attempt({ a: [] }, { router }).result).rejects.toMatchObject({
       code: 'SERVICE_UNAVAILABLE',
       details: { retryAfterSeconds: 60, attempts: [{ outcome: 'skipped' }] },
+    })
+  })
+
+  it('[GW22] a model whose minute is full is passed over, and when it is the last the wait is told', async () => {
+    const rates = createModelRates({ limits: { a: { requests: 1 } }, clock: () => 1_000_000 })
+    const router = createCallRouter({ rates, keysOf: () => 1, clock: () => 1_000_000 })
+    expect((await attempt({ a: ['yes'], b: [] }, { router }).result).model.key).toBe('a')
+    const { calls, result } = attempt({ a: [], b: ['yes'] }, { router })
+    expect((await result).model.key).toBe('b')
+    expect(calls).toEqual(['b'])
+    await expect(attempt({ a: [] }, { router }).result).rejects.toMatchObject({
+      code: 'RATE_LIMITED',
+      details: { kind: 'model', retryAfterSeconds: 61, attempts: [{ outcome: 'skipped' }] },
     })
   })
 

@@ -100,7 +100,7 @@ async function attemptOne<Result>(model: ModelRecord, state: AttemptState<Result
       continue
     }
     if (failure === undefined) state.attempts.push({ model: model.key, outcome: 'skipped', ms: 0 })
-    failure ??= paused(model, router.retryInMilliseconds(model))
+    failure ??= router.full(model) ? full(model, router) : paused(model, router)
     if (failure instanceof ProviderError && failure.kind === 'key') return { failure }
     const pause = router.retryInMilliseconds(model)
     if (pause > (state.last ? patience.lastCandidate : patience.otherwise)) return { failure }
@@ -159,18 +159,19 @@ async function waited<Result>(
   return true
 }
 
-function paused(model: ModelRecord, retryInMilliseconds: number): AppError {
-  return new AppError(
-    'SERVICE_UNAVAILABLE',
-    `${model.name} has been failing and is left alone for a moment`,
-    {
-      details: {
-        model: model.key,
-        provider: model.provider,
-        retryAfterSeconds: Math.ceil(retryInMilliseconds / 1000),
-      },
-    },
-  )
+function paused(model: ModelRecord, router: CallRouter): AppError {
+  const message = `${model.name} has been failing and is left alone for a moment`
+  return new AppError('SERVICE_UNAVAILABLE', message, { details: waitOf(model, router) })
+}
+
+function full(model: ModelRecord, router: CallRouter): AppError {
+  const message = `${model.name} has had all the requests or tokens that it may take in a minute`
+  return new AppError('RATE_LIMITED', message, { details: { kind: 'model', ...waitOf(model, router) } })
+}
+
+function waitOf(model: ModelRecord, router: CallRouter) {
+  const retryAfterSeconds = Math.ceil(router.retryInMilliseconds(model) / 1000)
+  return { model: model.key, provider: model.provider, retryAfterSeconds }
 }
 
 interface Limited {

@@ -2,6 +2,7 @@ import type { BreakerState, ModelRecord } from '@atelier/contract'
 import { ProviderError } from '../../platform/models/provider-error.ts'
 import { type Breaker, type CallOutcome, type CallPermit, createBreaker } from './breaker.ts'
 import { type CallStatistics, createCallStatistics } from './call-statistics.ts'
+import type { ModelRates } from './model-rates.ts'
 
 /** Leave to call one model with one key of its provider. */
 export interface Route {
@@ -11,14 +12,18 @@ export interface Route {
   answered(milliseconds: number): void
   /** Tells the outcome, once, when the call with its stream has ended. `null`: the caller left. */
   ended(error: Error | null | undefined): void
+  /** Tokens of the prompt and of the answer, where there was one. */
+  used(tokens: number): void
 }
 
 /** Decides with which key a model may be called now. */
 export interface CallRouter {
-  /** The next key in turn whose breaker admits a call; null when none does. `except`: keys that have just failed. */
+  /** The next key in turn whose breaker admits a call; null when none does, or the model's minute is full. `except`: keys that have just failed. */
   enter(model: ModelRecord, except: ReadonlySet<number>): Route | null
   /** milliseconds until a call may be tried */
   retryInMilliseconds(model: ModelRecord): number
+  /** the model has had what it may take in a minute */
+  full(model: ModelRecord): boolean
   /** how many keys a provider has here; 1 where it needs none */
   keysOf(provider: string): number
   breakers(provider: string): BreakerReport[]
@@ -40,9 +45,10 @@ const pauseOfABadKey = 60_000
 export function createCallRouter(dependencies: {
   /** how many keys a provider has here; 1 where it needs none */
   keysOf: (provider: string) => number
+  rates: ModelRates
   clock: () => number
 }): CallRouter {
-  const { keysOf, clock } = dependencies
+  const { keysOf, rates, clock } = dependencies
   const breakers = new Map<string, { provider: string; model: string; keyIndex: number; breaker: Breaker }>()
   const statistics = new Map<string, CallStatistics>()
   const turns = new Map<string, number>()
@@ -81,22 +87,28 @@ export function createCallRouter(dependencies: {
         permit.settle(outcomeOf(error))
         if (error instanceof ProviderError) calls.failed(error, clock())
       },
+      used: (tokens) => rates.used(model.key, tokens),
     }
   }
 
   return {
     enter(model, except) {
+      if (rates.wait(model.key) > 0) return null
       for (const keyIndex of keysInTurn(model.provider)) {
         if (except.has(keyIndex)) continue
         const permit = breakerOf(model, keyIndex).enter()
-        if (permit !== null) return routeOf(model, keyIndex, permit)
+        if (permit === null) continue
+        rates.began(model.key)
+        return routeOf(model, keyIndex, permit)
       }
       return null
     },
     retryInMilliseconds(model) {
       const keys = Array.from({ length: Math.max(1, keysOf(model.provider)) }, (_, index) => index)
-      return Math.min(...keys.map((key) => breakerOf(model, key).retryInMilliseconds()))
+      const breaker = Math.min(...keys.map((key) => breakerOf(model, key).retryInMilliseconds()))
+      return Math.max(breaker, rates.wait(model.key))
     },
+    full: (model) => rates.wait(model.key) > 0,
     keysOf,
     breakers: (provider) =>
       [...breakers.values()]

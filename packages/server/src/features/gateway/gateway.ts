@@ -111,6 +111,7 @@ export function createGateway(dependencies: GatewayDependencies): Gateway {
       promptText: () => promptText(called.prompt),
       onEnd(end, error) {
         route.ended(end.finishReason === 'aborted' ? null : (error ?? undefined))
+        route.used(totalTokens(end.usage))
         close(request, { model, attempts, end, error, started, leave: called.leave })
       },
     })
@@ -143,6 +144,7 @@ export function createGateway(dependencies: GatewayDependencies): Gateway {
       const usage = usageFrom(result.usage, { prompt: promptText(prompt), answer })
       const finishReason = finishReasonOf(result.finishReason.unified, toolCalls.length > 0)
       const end = { finishReason, usage, cost: costOf(usage, model.pricing) }
+      route.used(totalTokens(usage))
       close(request, { model, attempts, end, error: null, started, leave })
       return { model, attempts, text: `${notice ?? ''}${answer}`, toolCalls, ...end }
     },

@@ -4,6 +4,7 @@ import type { Database } from '../../platform/db/database.ts'
 import type { HttpServer } from '../../platform/http/http-server.ts'
 import type { Embedder } from '../../platform/models/embedder.ts'
 import { parseModelFallbacks } from '../../platform/models/model-fallbacks.ts'
+import { parseModelLimits } from '../../platform/models/model-limits.ts'
 import type { ModelsEnvironment } from '../../platform/models/models-environment.ts'
 import { createCallRouter } from './call-router.ts'
 import { dearestRates } from './dearest-rates.ts'
@@ -12,6 +13,7 @@ import { mountGatewayRoutes } from './gateway-routes.ts'
 import { createLedger, type Ledger } from './ledger.ts'
 import type { LedgerReports } from './ledger-reports.ts'
 import { createLedgerStore } from './ledger-store.ts'
+import { createModelRates } from './model-rates.ts'
 import type { ModelSource } from './model-source.ts'
 import { mountOpenAiRoutes } from './openai-routes.ts'
 import { mountUsageRoutes } from './usage-routes.ts'
@@ -64,7 +66,8 @@ export function gatewayFeature(dependencies: {
   clock: Clock
 }): Gateway {
   const { http, models, environment, ledger, embedder, logger, clock } = dependencies
-  const router = createCallRouter({ keysOf: models.keysOf, clock })
+  const rates = createModelRates({ limits: parseModelLimits(environment.MODEL_LIMITS), clock })
+  const router = createCallRouter({ keysOf: models.keysOf, rates, clock })
   mountGatewayRoutes({ http, models, router })
   mountUsageRoutes({ http, reports: ledger.reports, ledger: ledger.ledger, clock })
   const gateway = createGateway({

@@ -170,6 +170,8 @@ export function createHttpServer(options: HttpOptions): HttpServer {
     }
     // A body that was not read to its end would be taken for the next request.
     if (status === 413) reply.header('connection', 'close')
+    const wait = error.details?.retryAfterSeconds
+    if (typeof wait === 'number') reply.header('retry-after', String(wait))
     reply.status(status).header('content-type', 'application/json; charset=utf-8')
     reply.send(JSON.stringify(speaksOpenAi(request.url) ? openAiFailure(error) : failure(error, request.id)))
   }

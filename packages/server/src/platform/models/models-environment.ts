@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { knownEmbeddingModels } from './known-embedding-models.ts'
 import { modelFallbacksPattern } from './model-fallbacks.ts'
+import { modelLimitsPattern } from './model-limits.ts'
 
 const key = (company: string) =>
   z
@@ -93,6 +94,13 @@ export const ModelsEnvironment = z
       .optional()
       .describe(
         'models that answer when one fails, in order: `model=fallback,fallback; *=fallback`, where `*` is every other model',
+      ),
+    MODEL_LIMITS: z
+      .string()
+      .regex(modelLimitsPattern, 'must be of the form `model=60 requests, 100000 tokens; *=600 requests`')
+      .optional()
+      .describe(
+        'what a model may take in a minute, of all people together on one server: `model=60 requests, 100000 tokens; *=600 requests`, where `*` is each other model',
       ),
     MODEL_FIRST_TOKEN_TIMEOUT_SECONDS: seconds(120).describe('longest wait for the first part of an answer'),
     MODEL_IDLE_TIMEOUT_SECONDS: seconds(120).describe('longest silence between two parts of an answer'),

@@ -8,6 +8,16 @@ const reported = (input: object, output: object): LanguageModelV4Usage =>
   ({ inputTokens: input, outputTokens: output }) as LanguageModelV4Usage
 
 describe('usage', () => {
+  it('[MOD6] reasoning that no provider has counted is estimated in its own bucket', () => {
+    const texts = { prompt: 'a'.repeat(40), answer: 'b'.repeat(8), reasoning: 'c'.repeat(400) }
+    expect(usageFrom(undefined, texts)).toMatchObject({
+      inputTokens: 10,
+      outputTokens: 2,
+      reasoningTokens: 100,
+      estimated: true,
+    })
+  })
+
   it('[MOD6] has buckets that add up to what the provider calls its totals', () => {
     const part = fc.nat(1_000_000)
     fc.assert(

@@ -34,13 +34,14 @@ export const noUsage: Usage = Object.freeze({
  */
 export function usageFrom(
   reported: LanguageModelV4Usage | undefined,
-  texts: { prompt: string; answer: string },
+  texts: { prompt: string; answer: string; reasoning?: string },
 ): Usage {
+  const reasoning = texts.reasoning ?? ''
   const input = told(bucketsOfInput(reported?.inputTokens), texts.prompt)
-  const output = told(bucketsOfOutput(reported?.outputTokens), texts.answer)
+  const output = told(bucketsOfOutput(reported?.outputTokens), texts.answer + reasoning)
   return {
     ...(input ?? { inputTokens: estimateTokens(texts.prompt), cachedInputTokens: 0, cacheWriteTokens: 0 }),
-    ...(output ?? { outputTokens: estimateTokens(texts.answer), reasoningTokens: 0 }),
+    ...(output ?? { outputTokens: estimateTokens(texts.answer), reasoningTokens: estimateTokens(reasoning) }),
     estimated: input === undefined || output === undefined || reported?.raw?.estimated === true,
   }
 }
