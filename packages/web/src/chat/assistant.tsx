@@ -44,7 +44,7 @@ export function Assistant({ onClose }: { onClose?: () => void }) {
         {...(onClose ? { onClose } : {})}
       />
       {listed ? (
-        <ChatHistory onShow={show} />
+        <ChatHistory onOpen={() => setListed(false)} />
       ) : (
         <Conversation session={session} onHistory={() => setListed(true)} />
       )}

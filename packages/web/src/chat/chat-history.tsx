@@ -1,6 +1,7 @@
 import type { StoredChat } from '@atelier/contract'
 import { MessagesSquare, Search, SearchX } from 'lucide-react'
 import { useState } from 'react'
+import { Link } from 'wouter'
 import { formatAgo, formatCount } from '../lib/format.ts'
 import { useModels } from '../lib/queries.ts'
 import { useDebounced } from '../lib/use-debounced.ts'
@@ -17,11 +18,12 @@ import { useChats } from './chat-queries.ts'
 import { modelName } from './model-choice.ts'
 
 interface ChatHistoryProps {
-  onShow: (chatId: string | null) => void
+  /** a chat was chosen */
+  onOpen: () => void
 }
 
 /** The person's chats about this workspace: found by words, opened, renamed, saved, deleted. */
-export function ChatHistory({ onShow }: ChatHistoryProps) {
+export function ChatHistory({ onOpen }: ChatHistoryProps) {
   const { location } = useIde()
   const [text, setText] = useState('')
   const search = useDebounced(text.trim())
@@ -47,11 +49,11 @@ export function ChatHistory({ onShow }: ChatHistoryProps) {
             <ErrorNotice error={chats.error} onRetry={() => void chats.refetch()} />
           </div>
         )}
-        {items?.length === 0 && <NoChats search={search} onShow={onShow} />}
+        {items?.length === 0 && <NoChats search={search} onOpen={onOpen} />}
         {items !== undefined && items.length > 0 && (
           <ul>
             {items.map((chat) => (
-              <ChatRow key={chat.id} chat={chat} current={chat.id === location.chat} onShow={onShow} />
+              <ChatRow key={chat.id} chat={chat} current={chat.id === location.chat} onOpen={onOpen} />
             ))}
           </ul>
         )}
@@ -65,7 +67,8 @@ export function ChatHistory({ onShow }: ChatHistoryProps) {
   )
 }
 
-function NoChats({ search, onShow }: { search: string; onShow: ChatHistoryProps['onShow'] }) {
+function NoChats({ search, onOpen }: ChatHistoryProps & { search: string }) {
+  const { href } = useIde()
   if (search !== '') {
     return (
       <EmptyState icon={SearchX} title="No chat has these words">
@@ -77,7 +80,11 @@ function NoChats({ search, onShow }: { search: string; onShow: ChatHistoryProps[
     <EmptyState
       icon={MessagesSquare}
       title="No chats yet"
-      actions={<Button onClick={() => onShow(null)}>Ask something</Button>}
+      actions={
+        <Link href={href({ chat: null })} onClick={onOpen}>
+          Ask something
+        </Link>
+      }
     >
       <p>Each question you ask about this workspace begins a chat or goes on with one. They are kept here.</p>
     </EmptyState>
@@ -89,13 +96,14 @@ interface ChatRowProps extends ChatHistoryProps {
   current: boolean
 }
 
-function ChatRow({ chat, current, onShow }: ChatRowProps) {
+function ChatRow({ chat, current, onOpen }: ChatRowProps) {
+  const { href, showChat } = useIde()
   const now = useNow(60_000)
   const { data: catalog } = useModels()
   const { title, updatedAt, messages, model, runId } = chat
   return (
     <li className={styles.chatRow} data-current={current}>
-      <button type="button" aria-current={current || undefined} onClick={() => onShow(chat.id)}>
+      <Link href={href({ chat: chat.id })} aria-current={current || undefined} onClick={onOpen}>
         <span>
           {runId !== null && (
             <span
@@ -110,8 +118,8 @@ function ChatRow({ chat, current, onShow }: ChatRowProps) {
           {formatAgo(updatedAt, now)} · {formatCount(messages, 'message')}
           {model !== null && ` · ${modelName(catalog, model)}`}
         </small>
-      </button>
-      <ChatMenu chat={chat} label={`Chat “${title}”`} onDeleted={() => current && onShow(null)} />
+      </Link>
+      <ChatMenu chat={chat} label={`Chat “${title}”`} onDeleted={() => current && showChat(null)} />
     </li>
   )
 }

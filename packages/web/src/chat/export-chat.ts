@@ -1,5 +1,5 @@
-import type { Client } from '@atelier/client'
-import { readChats, type StoredMessage } from '@atelier/contract'
+import { ApiError, type Client } from '@atelier/client'
+import { readChats, type StoredChat, type StoredMessage } from '@atelier/contract'
 import { saveFile } from '../lib/save-file.ts'
 
 /** Messages read at once: the most the interface gives. */
@@ -13,20 +13,26 @@ export async function exportMarkdown(client: Client, chatId: string): Promise<vo
 
 /** Saves a chat with all that is known about its answers, for programs. */
 export async function exportJson(client: Client, chatId: string): Promise<void> {
+  const whole = await readWholeChat(client, chatId)
+  saveFile(`${fileNameOf(whole.chat.title)}.json`, 'application/json', JSON.stringify(whole, null, 2))
+}
+
+export interface WholeChat {
+  chat: StoredChat
+  messages: StoredMessage[]
+}
+
+/** A chat with all its messages, oldest first. */
+export async function readWholeChat(client: Client, chatId: string): Promise<WholeChat> {
   const messages: StoredMessage[] = []
-  let cursor: string | null = null
-  do {
-    const query: { chatId: string; limit: number; cursor?: string } = { chatId, limit: messagesRead }
-    if (cursor !== null) query.cursor = cursor
-    const page = await client.call(readChats, { query })
-    if (page.kind !== 'chat') return
+  for (let cursor: string | null = null; ; ) {
+    const place: { cursor?: string } = cursor === null ? {} : { cursor }
+    const page = await client.call(readChats, { query: { chatId, limit: messagesRead, ...place } })
+    if (page.kind !== 'chat') throw new ApiError({ code: 'BAD_ANSWER', status: 200, message: 'No chat' })
     messages.unshift(...page.items)
     cursor = page.nextCursor
-    if (cursor === null) {
-      const content = JSON.stringify({ chat: page.chat, messages }, null, 2)
-      saveFile(`${fileNameOf(page.chat.title)}.json`, 'application/json', content)
-    }
-  } while (cursor !== null)
+    if (cursor === null) return { chat: page.chat, messages }
+  }
 }
 
 /** Letters, digits and dashes, which every file system takes. */
