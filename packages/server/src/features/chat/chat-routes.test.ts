@@ -6,11 +6,13 @@ import {
   type ChatTestServer,
   foreignWorkspaceId,
   openChatDatabase,
+  passage,
   people,
   readAll,
   refusal,
   startChatTestServer,
   text,
+  usualAnswer,
   workspaceId,
 } from './chat-test-server.ts'
 
@@ -172,6 +174,34 @@ describe('context of a question', () => {
     expect(last).toMatchObject({ ragContext: { workspaceId, status: 'unavailable' } })
     expect(content).toContain('Routes')
     expect(server.logged.some(({ msg }) => msg === 'retrieval failed')).toBe(true)
+  })
+
+  it('[CHAT1] selects the model, retrieves, builds the prompt and asks, in this order, and stops at what is wrong', async () => {
+    const order: string[] = []
+    server.retrieve = async () => {
+      order.push('retrieve')
+      return { passages: [passage], relevanceScore: 'high' }
+    }
+    server.scripts.set('test', async function* (call) {
+      order.push(JSON.stringify(call.prompt).includes('src/router.ts') ? 'ask with passages' : 'ask')
+      yield* usualAnswer()
+    })
+    const context = { workspaceId }
+    const unknown = { ...question, model: 'none', context }
+    await expect(server.client.stream(chatEnhanced, { body: unknown })).rejects.toMatchObject({
+      status: 400,
+      details: { field: 'model' },
+    })
+    expect(order).toEqual([])
+    const long = { message: 'long '.repeat(30_000), model: 'small', context }
+    await expect(server.client.stream(chatEnhanced, { body: long })).rejects.toMatchObject({
+      status: 400,
+      details: { field: 'message' },
+    })
+    expect([order, server.asked.length]).toEqual([['retrieve'], 0])
+    await ask({ ...question, context })
+    expect(order).toEqual(['retrieve', 'retrieve', 'ask with passages'])
+    expect(server.logged.filter(({ msg }) => msg === 'answer')).toHaveLength(1)
   })
 
   it('[CHAT16] a foreign workspace is 404 and nothing is asked', async () => {

@@ -186,7 +186,7 @@ describe('the UI message stream of the AI SDK', () => {
     expect(message).toMatchObject({ metadata: { model: 'second' } })
   })
 
-  it('[UI5] goes on after a reload, from the beginning of the message; without an answer in the making there is none', async () => {
+  it('[RUN12, UI5] goes on after a reload, from the beginning of the message; without an answer in the making there is none', async () => {
     const goOn = Promise.withResolvers<void>()
     server.scripts.set('test', async function* () {
       yield text('First, ')
@@ -210,7 +210,7 @@ describe('the UI message stream of the AI SDK', () => {
     await expect.poll(async () => stored().reconnectToStream({ chatId }), { timeout: 30_000 }).toBeNull()
   })
 
-  it('[UI5] only the own conversation can be gone on with', async () => {
+  it('[RUN12, UI5] only the own conversation can be gone on with', async () => {
     const { message } = await read(await send(stored()))
     const { chatId } = (message?.metadata ?? {}) as { chatId?: string }
     const headers = { 'x-person': people[1], accept }
