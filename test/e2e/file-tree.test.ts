@@ -148,12 +148,31 @@ describe.skipIf(browser === null)('the file tree in a real browser', () => {
     expect(await contentOf('src/parts/logo.svg')).toBe('<svg/>')
   })
 
+  test('[PAGE23] an upload asks before it replaces a file', async () => {
+    const upload = async (content: string) => {
+      const choosing = page.waitForEvent('filechooser')
+      await row('parts').click({ button: 'right' })
+      await choose('Upload files here')
+      const file = { name: 'logo.svg', mimeType: 'image/svg+xml', buffer: Buffer.from(content) }
+      await (await choosing).setFiles([file])
+      await page.getByRole('dialog', { name: 'Replace 1 file?' }).waitFor()
+    }
+    await upload('<svg>2</svg>')
+    await page.getByRole('button', { name: 'Cancel' }).click()
+    expect(await contentOf('src/parts/logo.svg')).toBe('<svg/>')
+    await upload('<svg>3</svg>')
+    await page.getByRole('button', { name: 'Replace', exact: true }).click()
+    await expect.poll(() => contentOf('src/parts/logo.svg')).toBe('<svg>3</svg>')
+  })
+
   test('[PAGE24] what a program makes and changes on disk is shown without asking', async () => {
     await row('README.md').click()
     await page.getByLabel('Content of README.md').getByText('# Engine').waitFor()
     const script = 'mkdir -p made && echo x > made/by-hand.txt && echo "# Changed" > README.md'
     await ada.send('POST', createTerminal.path, { workspaceId, command: ['sh', '-c', script] })
     await row('made').waitFor()
+    await row('made').click()
+    await expect.poll(() => row('by-hand.txt').getByTitle('Not yet searchable').count()).toBe(0)
     await page.getByLabel('Content of README.md').getByText('# Changed').waitFor()
     await page.getByLabel('Content of README.md').click()
     await page.keyboard.type('mine ')

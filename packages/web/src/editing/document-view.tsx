@@ -21,7 +21,8 @@ export interface DocumentViewProps {
   document: OpenDocument
   path: string
   size: number | null
-  readOnly: boolean
+  /** why it cannot be changed; null where it can */
+  readOnly: string | null
 }
 
 /** A text file, to read and to edit. Ctrl/Cmd-S saves it. */
@@ -32,7 +33,7 @@ export function DocumentView({ document, path, size, readOnly }: DocumentViewPro
   const [comparing, setComparing] = useState(false)
   const [position, setPosition] = useState<Position | null>(null)
   const save = () => {
-    if (!readOnly && (edited || saveError !== undefined) && theirs === null) void document.save()
+    if (readOnly === null && (edited || saveError !== undefined) && theirs === null) void document.save()
   }
   useShortcut('s', save)
   useEffect(() => {
@@ -46,11 +47,11 @@ export function DocumentView({ document, path, size, readOnly }: DocumentViewPro
   return (
     <>
       <Crumbs path={path}>
-        {readOnly && <Badge title="Your role here is viewer">Read-only</Badge>}
+        {readOnly !== null && <Badge title={readOnly}>Read-only</Badge>}
         {edited && <span role="status">{saving ? 'Saving' : 'Not saved'}</span>}
         {position !== null && <span className={styles.position}>{positionWords(position)}</span>}
         {!edited && size !== null && <span className={styles.size}>{formatBytes(size)}</span>}
-        {!readOnly && edited && theirs === null && (
+        {readOnly === null && edited && theirs === null && (
           <Button
             variant="quiet"
             icon={Save}
@@ -68,13 +69,13 @@ export function DocumentView({ document, path, size, readOnly }: DocumentViewPro
           <ErrorNotice error={saveError} kept="It is not saved. Your text is kept here." onRetry={save} />
         </div>
       )}
-      {theirs !== null && !readOnly && (
+      {theirs !== null && readOnly === null && (
         <ConflictBar document={document} comparing={comparing} onCompare={setComparing} />
       )}
       {comparing && theirs !== null && theirs.text !== null ? (
         <CompareView document={document} theirs={theirs.text} path={path} />
       ) : (
-        <Editor document={document} path={path} readOnly={readOnly} onPosition={setPosition} />
+        <Editor document={document} path={path} readOnly={readOnly !== null} onPosition={setPosition} />
       )}
     </>
   )

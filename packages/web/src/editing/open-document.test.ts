@@ -97,6 +97,16 @@ describe('a document that is edited', () => {
     expect(document.store.get()).toMatchObject({ edited: false, theirs: null, base: { revision: 'r9' } })
   })
 
+  test('[PAGE23] keeps its edits where its file moves, though the old place is seen empty first', async () => {
+    const { disk, open } = createPlace()
+    const document = open()
+    document.restore('mine')
+    document.seen({ revision: null, text: null })
+    document.moved('b.txt')
+    expect(document.store.get()).toMatchObject({ edited: true, theirs: null })
+    expect([await document.save(), disk.text]).toEqual([true, 'mine'])
+  })
+
   test('[PAGE21] without edits it follows the disk quietly', () => {
     const document = createPlace().open()
     document.seen({ revision: 'r9', text: 'theirs' })

@@ -174,6 +174,9 @@ export function createOpenDocument({ disk, drafts, ...deps }: DocumentDeps): Ope
     moved(to) {
       drafts.remove(path)
       path = to
+      // That nothing is at the old place was part of the move.
+      if (store.get().theirs?.revision === null) change({ theirs: null })
+      touched()
       keepDraft()
     },
     flush() {

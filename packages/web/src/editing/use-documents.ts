@@ -1,5 +1,6 @@
 import { useUser, useWorkspace } from '../lib/queries.ts'
 import { useServices } from '../lib/services.tsx'
+import { useWorkspaceStatus } from '../sessions/use-workspace-status.ts'
 import type { WorkspaceDocuments } from './document-stores.ts'
 
 /** The open documents of this person in a workspace. */
@@ -8,8 +9,16 @@ export function useDocuments(workspaceId: string): WorkspaceDocuments {
   return documents.of(useUser().id, workspaceId)
 }
 
-/** Whether this person may change files here. */
+/** Why this person cannot change files here; null where that is possible. */
+export function useReadOnly(workspaceId: string): string | null {
+  const workspace = useWorkspace(workspaceId)
+  const status = useWorkspaceStatus(workspaceId)
+  if (workspace.data === undefined || workspace.data.role === 'viewer') return 'Your role here is viewer'
+  if (status.data?.isolation.available === false)
+    return 'Workspaces cannot be started on this server: files are as they were imported'
+  return null
+}
+
 export function useCanEdit(workspaceId: string): boolean {
-  const { data } = useWorkspace(workspaceId)
-  return data !== undefined && data.role !== 'viewer'
+  return useReadOnly(workspaceId) === null
 }

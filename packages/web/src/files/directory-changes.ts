@@ -1,9 +1,12 @@
-import type { Client } from '@atelier/client'
-import { type DirectoryChange, watchFiles } from '@atelier/contract'
+import { ApiError, type Client } from '@atelier/client'
+import { type DirectoryChange, type DirectoryListing, watchFiles } from '@atelier/contract'
 import type { QueryClient } from '@tanstack/react-query'
 
 /** Shortest time between two readings of the tree, in milliseconds: installing packages changes it without a pause. */
 const treeEveryMs = 2_000
+/** How often the tree is read again while search has yet to catch up with it, at most, and the time between. */
+const mostIndexingReads = 8
+const indexingEveryMs = 4_000
 /** Waits before the stream is opened again, in milliseconds; the last is repeated. */
 const reconnectMs = [1_000, 2_000, 5_000, 15_000, 30_000] as const
 
@@ -23,6 +26,7 @@ export async function followDirectory({
 }: FollowOptions): Promise<void> {
   const tree = ['workspace', workspaceId, 'tree']
   let timer: ReturnType<typeof setTimeout> | undefined
+  let indexingTimer: ReturnType<typeof setTimeout> | undefined
   let lastRead = 0
   const readTree = () => {
     const wait = Math.max(0, lastRead + treeEveryMs - Date.now())
@@ -30,12 +34,26 @@ export async function followDirectory({
       timer = undefined
       lastRead = Date.now()
       void queryClient.invalidateQueries({ queryKey: tree })
+      watchIndexing(mostIndexingReads)
     }, wait)
+  }
+  const isIndexing = () =>
+    queryClient
+      .getQueriesData<DirectoryListing | null>({ queryKey: tree })
+      .some(([, listing]) => listing?.entries.some(({ indexing }) => indexing === 'pending'))
+  const watchIndexing = (readsLeft: number) => {
+    clearTimeout(indexingTimer)
+    indexingTimer = setTimeout(() => {
+      if (readsLeft === 0 || !isIndexing()) return
+      void queryClient.invalidateQueries({ queryKey: tree })
+      watchIndexing(readsLeft - 1)
+    }, indexingEveryMs)
   }
   /** The first event is for what was read before it; what is being read now is new enough. */
   const readAll = () => {
     for (const queryKey of [tree, ['workspace', workspaceId, 'file']])
       void queryClient.invalidateQueries({ queryKey }, { cancelRefetch: false })
+    watchIndexing(mostIndexingReads)
   }
   const take = ({ paths, all, watching }: DirectoryChange) => {
     // Starting and stopping are among what such an event tells.
@@ -55,7 +73,11 @@ export async function followDirectory({
     }
   }
 
-  signal.addEventListener('abort', () => clearTimeout(timer), { once: true })
+  const stop = () => {
+    clearTimeout(timer)
+    clearTimeout(indexingTimer)
+  }
+  signal.addEventListener('abort', stop, { once: true })
   for (let failures = 0; !signal.aborted; failures += 1) {
     try {
       const { events } = await client.stream(watchFiles, { params: { workspaceId } }, { signal })
@@ -63,7 +85,8 @@ export async function followDirectory({
         failures = 0
         take(event)
       }
-    } catch {
+    } catch (error) {
+      if (!(error instanceof ApiError) && !signal.aborted) throw error
       // Told by the status line where the server is away; what is on the page stays, and the next attempt is due.
     }
     await pause(reconnectMs[Math.min(failures, reconnectMs.length - 1)] ?? 0, signal)

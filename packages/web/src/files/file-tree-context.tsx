@@ -4,6 +4,11 @@ import type { TreeField } from './tree-field.ts'
 import { useDirectoryChanges } from './use-directory-changes.ts'
 import { type FileTreeState, useFileTree } from './use-file-tree.ts'
 
+export interface Replacing {
+  paths: readonly string[]
+  go: () => void
+}
+
 interface FileTreeView extends FileTreeState {
   /** open directories: kept while another panel is shown */
   expanded: Store<ReadonlySet<string>>
@@ -11,6 +16,8 @@ interface FileTreeView extends FileTreeState {
   field: Store<TreeField | null>
   /** path of the row that the keys go to */
   active: Store<string>
+  /** files that an upload would replace, and what lets it */
+  replacing: Store<Replacing | null>
   isFile: (path: string) => boolean
 }
 
@@ -22,11 +29,14 @@ export function FileTreeProvider({ workspaceId, children }: { workspaceId: strin
   const [expanded] = useState(() => createStore<ReadonlySet<string>>(new Set()))
   const [field] = useState(() => createStore<TreeField | null>(null))
   const [active] = useState(() => createStore(''))
+  const [replacing] = useState(() => createStore<Replacing | null>(null))
   useDirectoryChanges(workspaceId)
   const { files } = state.tree
   const known = useMemo(() => new Set(files), [files])
   return (
-    <FileTreeContext value={{ ...state, expanded, field, active, isFile: (path) => known.has(path) }}>
+    <FileTreeContext
+      value={{ ...state, expanded, field, active, replacing, isFile: (path) => known.has(path) }}
+    >
       {children}
     </FileTreeContext>
   )

@@ -11,6 +11,7 @@ import { ancestorsOf, type TreeRow, visibleRows } from './file-tree.ts'
 import { useWorkspaceFiles } from './file-tree-context.tsx'
 import { FileTreeRow } from './file-tree-row.tsx'
 import styles from './files.module.css'
+import { ReplaceFiles } from './replace-files.tsx'
 import { faultOfName, isFieldRow, pathOfName, rowsWithField, type TreeField } from './tree-field.ts'
 import { treeKey } from './tree-keys.ts'
 import { TreeMenu, type TreeMenuPlace } from './tree-menu.tsx'
@@ -193,7 +194,7 @@ export function FileTreeList() {
         onChange={(event) => {
           const files = [...(event.target.files ?? [])]
           event.target.value = ''
-          if (files.length > 0) actions.upload(async () => pickedOfList(files), uploadFolder.current)
+          if (files.length > 0) void actions.upload(async () => pickedOfList(files), uploadFolder.current)
         }}
       />
       {menu !== null && (
@@ -211,6 +212,7 @@ export function FileTreeList() {
           onLeft={focusTree}
         />
       )}
+      <ReplaceFiles />
       {deleting !== null && <DeleteEntry entry={deleting} onClose={() => setDeleting(null)} />}
     </>
   )

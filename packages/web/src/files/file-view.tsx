@@ -4,7 +4,7 @@ import { Download, FileQuestion } from 'lucide-react'
 import { useEffect } from 'react'
 import { versionOf } from '../editing/document-stores.ts'
 import { DocumentView } from '../editing/document-view.tsx'
-import { useCanEdit, useDocuments } from '../editing/use-documents.ts'
+import { useDocuments, useReadOnly } from '../editing/use-documents.ts'
 import { formatBytes, formatCount } from '../lib/format.ts'
 import { useFile } from '../lib/queries.ts'
 import { useStore } from '../lib/store.ts'
@@ -19,7 +19,7 @@ import { rawHref } from './raw-href.ts'
 export function FileView({ workspaceId, path }: { workspaceId: string; path: string }) {
   const file = useFile(workspaceId, path)
   const documents = useDocuments(workspaceId)
-  const canEdit = useCanEdit(workspaceId)
+  const readOnly = useReadOnly(workspaceId)
   const edited = useStore(documents.edited, (paths) => paths.has(path))
   const { isFile, isPending } = useWorkspaceFiles()
   const { data } = file
@@ -35,7 +35,7 @@ export function FileView({ workspaceId, path }: { workspaceId: string; path: str
   const document = isText ? documents.open(data) : edited ? documents.get(path) : undefined
   if (document !== undefined) {
     const size = isText ? data.size : null
-    return <DocumentView key={path} document={document} path={path} size={size} readOnly={!canEdit} />
+    return <DocumentView key={path} document={document} path={path} size={size} readOnly={readOnly} />
   }
   if (file.isPending) return <Loading label={`Reading ${path}`} />
   if (isGone) return <MissingFile path={path} listed={isPending || isFile(path)} />

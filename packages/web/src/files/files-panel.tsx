@@ -1,5 +1,6 @@
 import type { Workspace } from '@atelier/contract'
 import { CopyMinus, FilePlus2, FolderPlus, FolderUp, GitBranch, RotateCw, Upload } from 'lucide-react'
+import { useCanEdit } from '../editing/use-documents.ts'
 import { useStore } from '../lib/store.ts'
 import { PanelHeader } from '../shell/panel-header.tsx'
 import { IconButton } from '../ui/button.tsx'
@@ -24,7 +25,7 @@ export function FilesPanel({ workspace, controls, empty }: FilesPanelProps) {
   const { tree, isPending, error, truncated, refetch, expanded, field, active } = useWorkspaceFiles()
   const naming = useStore(field)
   const isEmpty = tree.children.get('')?.length === 0 && naming === null
-  const canEdit = workspace.role !== 'viewer'
+  const canEdit = useCanEdit(workspace.id)
   /** Beside the row that the keys go to, or in it where it is a folder. */
   const create = (entry: 'file' | 'directory') => {
     const at = active.get()
@@ -41,7 +42,7 @@ export function FilesPanel({ workspace, controls, empty }: FilesPanelProps) {
             <IconButton icon={FolderPlus} label="New folder" size={14} onClick={() => create('directory')} />
           </>
         )}
-        {canEdit && (
+        {workspace.role !== 'viewer' && (
           <MenuButton
             icon={Upload}
             label="Import"

@@ -3,8 +3,10 @@ import { useDocuments } from '../editing/use-documents.ts'
 import { useServices } from '../lib/services.tsx'
 import { useIde } from '../shell/use-ide.ts'
 import { errorLine } from '../ui/describe-error.ts'
+import { ImportError } from '../workspaces/import-session.ts'
 import type { Picked } from '../workspaces/picked-files.ts'
 import { isArchive } from '../workspaces/picked-files.ts'
+import { useWorkspaceFiles } from './file-tree-context.tsx'
 import { closeTabsBelow, isAtOrBelow, movePath, moveTabs } from './tabs.ts'
 
 export interface FileActions {
@@ -14,8 +16,8 @@ export interface FileActions {
   move(from: string, to: string): Promise<void>
   /** Deletes; a text or a small file can be brought back by the toast that tells of it. */
   remove(entry: DirectoryEntry): Promise<void>
-  /** Puts files into a folder, by the import of the workspace. */
-  upload(read: (onProgress: (files: number) => void) => Promise<Picked>, folder: string): void
+  /** Puts files into a folder, by the import of the workspace; asks before it replaces any. */
+  upload(read: () => Promise<Picked>, folder: string): Promise<void>
 }
 
 /** What can be done to the files of the workspace that is open. */
@@ -24,6 +26,7 @@ export function useFileActions(): FileActions {
   const { workspaceId, file } = ide.location
   const { client, queryClient, tabs, toasts, imports } = useServices()
   const documents = useDocuments(workspaceId)
+  const { isFile, replacing } = useWorkspaceFiles()
   const store = tabs.of(workspaceId)
 
   const readAgain = () => queryClient.invalidateQueries({ queryKey: ['workspace', workspaceId, 'tree'] })
@@ -86,18 +89,21 @@ export function useFileActions(): FileActions {
     })
   }
 
-  function upload(read: (onProgress: (files: number) => void) => Promise<Picked>, folder: string): void {
-    const inFolder = async (onProgress: (files: number) => void) => {
-      const picked = await read(onProgress)
-      const [only] = picked.files
-      // The import unpacks an archive that comes alone, and always at the root.
-      if (folder !== '' && picked.files.length === 1 && only !== undefined && isArchive(only.path)) {
-        throw new Error('An archive is unpacked at the root: use Import for it, or unpack it in a terminal.')
-      }
-      const prefix = folder === '' ? '' : `${folder}/`
-      return { ...picked, files: picked.files.map((one) => ({ ...one, path: prefix + one.path })) }
-    }
-    void imports.of(workspaceId).start(inFolder, false)
+  async function upload(read: () => Promise<Picked>, folder: string): Promise<void> {
+    const picked = await read()
+    const [only] = picked.files
+    const prefix = folder === '' ? '' : `${folder}/`
+    const files = picked.files.map((one) => ({ ...one, path: prefix + one.path }))
+    const start = () =>
+      void imports.of(workspaceId).start(async () => {
+        // The import unpacks an archive that comes alone, and always at the root.
+        if (folder !== '' && picked.files.length === 1 && only !== undefined && isArchive(only.path))
+          throw new ImportError('An archive is unpacked at the root: use Import, or unpack it in a terminal.')
+        return { ...picked, files }
+      }, false)
+    const replaced = files.map(({ path }) => path).filter(isFile)
+    if (replaced.length === 0) start()
+    else replacing.set({ paths: replaced, go: start })
   }
 
   return { create, move, remove, upload }

@@ -17,11 +17,11 @@ export function useTreeDrag(canEdit: boolean) {
 
   const folderOf = ({ entry }: TreeRow) => (entry.kind === 'directory' ? entry.path : parentOf(entry.path))
 
+  const tell = (error: unknown) => toasts.show({ tone: 'error', text: errorLine(error) })
   const move = (from: string, folder: string) => {
     const to = folder === '' ? nameOf(from) : `${folder}/${nameOf(from)}`
     if (to === from || isAtOrBelow(folder, from)) return
     const undo = () => void actions.move(to, from).catch(tell)
-    const tell = (error: unknown) => toasts.show({ tone: 'error', text: errorLine(error) })
     actions.move(from, to).then(
       () =>
         toasts.show({
@@ -51,7 +51,8 @@ export function useTreeDrag(canEdit: boolean) {
         const from = event.dataTransfer.getData(pathType)
         if (from !== '') return move(from, folder)
         const entries = entriesOfDrop(event.dataTransfer)
-        if (entries.length > 0) actions.upload((onProgress) => readEntries(entries, onProgress), folder)
+        if (entries.length > 0)
+          actions.upload(() => readEntries(entries, () => undefined), folder).catch(tell)
       },
     }
   }
