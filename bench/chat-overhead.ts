@@ -34,13 +34,19 @@ for (const { name, kind, connections, requests } of scenarios) {
   const complete = streams ? 'word 63' : 'lorem ipsum'
   const common = { connections, requests, complete }
   const contestants: Record<string, Load> = {
-    mock: { ...common, url: mock.url, path: '/v1/chat/completions', headers: {}, body: openAiBody },
-    'bare proxy': { ...common, url: proxy.url, path: '/v1/chat/completions', headers: {}, body: openAiBody },
+    mock: { ...common, url: mock.url, path: '/v1/chat/completions', callers: [{}], body: openAiBody },
+    'bare proxy': {
+      ...common,
+      url: proxy.url,
+      path: '/v1/chat/completions',
+      callers: [{}],
+      body: openAiBody,
+    },
     atelier: {
       ...common,
       url: atelier.url,
       path: streams ? chatEnhanced.path : chat.path,
-      headers: atelier.headers,
+      callers: atelier.callers,
       body: JSON.stringify(
         streams ? { model, message: content } : { model, messages: [{ role: 'user', content }] },
       ),

@@ -3,36 +3,46 @@ import { chatEnhanced, createChatCompletion } from '@atelier/contract'
 import { startAtelier } from './gateway/atelier-server.ts'
 import { type ChildServer, startChild } from './gateway/child-server.ts'
 import { applyLoad, type Load, type LoadResult } from './gateway/load.ts'
+import { startPortkey } from './gateway/portkey-server.ts'
 import { interleave, median, round, writeResults } from './harness.ts'
 
 /**
- * Gateways before the same mock provider, rounds interleaved: a bare Node proxy, ours, and Portkey's where it is installed
- * (`PORTKEY_SERVER` names its `build/start-server.js`). Ours authenticates an API key, counts limits, validates, checks the
- * end of each stream and writes the ledger; `atelier, run log` also stores each event of a stream and survives its reader.
- * Client, mock and gateway share the machine's cores; `cpuPerRequest` is the gateway's processor time alone.
+ * Gateways before the same mock provider, rounds interleaved: a bare Node proxy, ours, and Portkey's. Ours authenticates
+ * an API key, counts limits, validates, checks the end of each stream and writes the ledger; `atelier, run log` also
+ * stores each event of a stream and survives its reader. Client, mock and gateway share the machine's cores;
+ * `cpuPerRequest` is the gateway's processor time alone. Takes some four minutes.
  */
 const model = 'gpt-6-luna'
-const rounds = Number(process.env.ROUNDS ?? 5)
-const portkeyScript = process.env.PORTKEY_SERVER
-const portkeyPort = 38_787
+const rounds = Number(process.env.ROUNDS ?? 3)
 
 const scenarios = [
-  { kind: 'json-200', connections: 1, requests: 1_000 },
-  { kind: 'json-200', connections: 10, requests: 4_000 },
-  { kind: 'json-200', connections: 100, requests: 4_000 },
-  { kind: 'json-10000', connections: 10, requests: 3_000 },
-  { kind: 'stream-64', connections: 10, requests: 1_000 },
-  { kind: 'stream-64-20', connections: 200, requests: 400 },
+  { kind: 'json-200', connections: 1, requests: 800 },
+  { kind: 'json-200', connections: 10, requests: 3_000 },
+  { kind: 'json-200', connections: 100, requests: 3_000 },
+  { kind: 'json-10000', connections: 1, requests: 800 },
+  { kind: 'json-10000', connections: 10, requests: 2_000 },
+  { kind: 'json-10000', connections: 100, requests: 2_000 },
+  { kind: 'stream-64', connections: 1, requests: 200 },
+  { kind: 'stream-64', connections: 10, requests: 600 },
+  { kind: 'stream-64', connections: 100, requests: 600 },
+  { kind: 'stream-64-20', connections: 1, requests: 1 },
+  { kind: 'stream-64-20', connections: 10, requests: 10 },
+  { kind: 'stream-64-20', connections: 200, requests: 200 },
 ]
+
+/** People who ask: more than the answers in the making that each may have would need for the paced streams. */
+const people = 12
 
 const here = (file: string) => join(import.meta.dirname, 'gateway', file)
 
 await using mock = await startChild(here('mock-upstream.ts'))
 await using proxy = await startChild(here('bare-proxy.ts'), { arguments: [mock.url] })
-await using atelier = await startAtelier(mock.url)
+await using atelier = await startAtelier(mock.url, { people })
 await using portkey = await startPortkey()
 
-const results: Record<string, unknown> = {}
+const gateways = { 'bare proxy': proxy, atelier, portkey }
+const idle = await memoryOf((server) => server.memory())
+const results: Record<string, Record<string, Measured>> = {}
 for (const { kind, connections, requests } of scenarios) {
   const contestants = contestantsOf(kind, { connections, requests })
   for (const [, { load }] of contestants) await applyLoad({ ...load, requests: Math.ceil(requests / 4) })
@@ -40,11 +50,8 @@ for (const { kind, connections, requests } of scenarios) {
   const taken = await interleave(rounds, Object.fromEntries(measure))
   results[`${kind}, ${connections} connections`] = summarise(taken)
 }
-const servers = { 'bare proxy': proxy, atelier, ...(portkey && { portkey }) }
-const memory = await Promise.all(
-  Object.entries(servers).map(async ([name, server]) => [name, round((await server.memory()) / 2 ** 20, 0)]),
-)
-writeResults('gateway', { rounds, ...results, memoryMiB: Object.fromEntries(memory) })
+const peak = await memoryOf((server) => server.peakMemory())
+writeResults('gateway', { rounds, ...results, memoryMiB: { idle, peak } })
 
 interface Contestant {
   load: Load
@@ -63,34 +70,39 @@ function contestantsOf(
     path: createChatCompletion.path,
     body: JSON.stringify({ model, stream: streams, messages: [{ role: 'user', content }] }),
   }
-  const all: [string, Contestant][] = [
-    ['mock', { server: mock, load: { ...openAi, url: mock.url, headers: {} } }],
-    ['bare proxy', { server: proxy, load: { ...openAi, url: proxy.url, headers: {} } }],
-    ['atelier', { server: atelier, load: { ...openAi, url: atelier.url, headers: atelier.headers } }],
+  const portkeyHeaders = {
+    authorization: 'Bearer bench',
+    'x-portkey-provider': 'openai',
+    'x-portkey-custom-host': `${mock.url}/v1`,
+  }
+  const { callers } = atelier
+  const logged = {
+    ...common,
+    callers,
+    path: chatEnhanced.path,
+    body: JSON.stringify({ model, message: content }),
+  }
+  return [
+    ['mock', { server: mock, load: { ...openAi, url: mock.url, callers: [{}] } }],
+    ['bare proxy', { server: proxy, load: { ...openAi, url: proxy.url, callers: [{}] } }],
+    ['atelier', { server: atelier, load: { ...openAi, url: atelier.url, callers } }],
+    ...(streams
+      ? [
+          ['atelier, run log', { server: atelier, load: { ...logged, url: atelier.url } }] as [
+            string,
+            Contestant,
+          ],
+        ]
+      : []),
+    ['portkey', { server: portkey, load: { ...openAi, url: portkey.url, callers: [portkeyHeaders] } }],
   ]
-  if (streams) {
-    const body = JSON.stringify({ model, message: content })
-    const load = { ...common, url: atelier.url, path: chatEnhanced.path, headers: atelier.headers, body }
-    all.push(['atelier, run log', { server: atelier, load }])
-  }
-  if (portkey !== undefined) {
-    const headers = {
-      authorization: 'Bearer bench',
-      'x-portkey-provider': 'openai',
-      'x-portkey-custom-host': `${mock.url}/v1`,
-    }
-    all.push(['portkey', { server: portkey, load: { ...openAi, url: portkey.url, headers } }])
-  }
-  return all
 }
 
-async function startPortkey(): Promise<ChildServer | undefined> {
-  if (portkeyScript === undefined) return undefined
-  return startChild(portkeyScript, {
-    arguments: ['--headless', `--port=${portkeyPort}`],
-    environment: { NODE_ENV: 'production', TRUSTED_CUSTOM_HOSTS: '127.0.0.1,localhost' },
-    address: `http://127.0.0.1:${portkeyPort}`,
+async function memoryOf(read: (server: ChildServer) => Promise<number>): Promise<Record<string, number>> {
+  const sizes = Object.entries(gateways).map(async ([name, server]) => {
+    return [name, round((await read(server)) / 2 ** 20, 0)] as const
   })
+  return Object.fromEntries(await Promise.all(sizes))
 }
 
 interface Measured extends LoadResult {

@@ -5,14 +5,14 @@ import { createApiKey, signUp } from '@atelier/contract'
 import { type ChildServer, startChild } from './child-server.ts'
 
 export interface AtelierServer extends ChildServer {
-  /** headers of an API key */
-  readonly headers: Record<string, string>
+  /** headers of API keys, each of another person: what one person may ask at once is limited */
+  readonly callers: readonly Record<string, string>[]
 }
 
-/** Our server as a person starts it, in a process of its own with a fresh embedded database, and an API key. */
+/** Our server as a person starts it, in a process of its own with a fresh embedded database, and API keys. */
 export async function startAtelier(
   upstream: string,
-  options: { nodeOptions?: string[]; environment?: Record<string, string> } = {},
+  options: { people?: number; nodeOptions?: string[]; environment?: Record<string, string> } = {},
 ): Promise<AtelierServer> {
   const dataDirectory = await mkdtemp(join(tmpdir(), 'atelier-bench-'))
   const server = await startChild(join(import.meta.dirname, '../../packages/server/src/main.ts'), {
@@ -30,12 +30,16 @@ export async function startAtelier(
       ...options.environment,
     },
   })
-  const headers = { 'x-api-key': await keyFor(server.url) }
+  const callers: Record<string, string>[] = []
+  for (let number = 0; number < (options.people ?? 1); number += 1) {
+    callers.push({ 'x-api-key': await keyFor(server.url, number) })
+  }
   return {
     url: server.url,
     memory: server.memory,
+    peakMemory: server.peakMemory,
     cpuSeconds: server.cpuSeconds,
-    headers,
+    callers,
     async [Symbol.asyncDispose]() {
       await server[Symbol.asyncDispose]()
       await rm(dataDirectory, { recursive: true, force: true })
@@ -43,7 +47,7 @@ export async function startAtelier(
   }
 }
 
-async function keyFor(url: string): Promise<string> {
+async function keyFor(url: string, number: number): Promise<string> {
   const post = async (path: string, headers: Record<string, string>, body: unknown) => {
     const response = await fetch(`${url}${path}`, {
       method: 'POST',
@@ -53,7 +57,7 @@ async function keyFor(url: string): Promise<string> {
     if (!response.ok) throw new Error(`${path} answers ${response.status}: ${await response.text()}`)
     return response
   }
-  const account = { name: 'Bench', email: 'bench@example.com', password: 'correct horse battery' }
+  const account = { name: 'Bench', email: `bench-${number}@example.com`, password: 'correct horse battery' }
   const signedUp = await post(signUp.path, {}, account)
   const cookie = signedUp.headers.getSetCookie()[0]?.split(';')[0] ?? ''
   const made = await post(createApiKey.path, { cookie }, { name: 'bench', scopes: ['ai'] })

@@ -6,6 +6,8 @@ export interface ChildServer extends AsyncDisposable {
   readonly url: string
   /** resident memory in bytes */
   memory(): Promise<number>
+  /** the most that it was, in bytes */
+  peakMemory(): Promise<number>
   /** processor time so far, in seconds: it tells the cost of a request also on a busy machine */
   cpuSeconds(): Promise<number>
 }
@@ -35,7 +37,8 @@ export async function startChild(
   const url = options.address === undefined ? await addressOf(child) : await answering(child, options.address)
   return {
     url,
-    memory: () => residentMemory(child.pid ?? 0),
+    memory: () => statusOf(child.pid ?? 0, 'VmRSS'),
+    peakMemory: () => statusOf(child.pid ?? 0, 'VmHWM'),
     cpuSeconds: () => processorTime(child.pid ?? 0),
     async [Symbol.asyncDispose]() {
       if (child.exitCode !== null) return
@@ -76,9 +79,9 @@ async function answering(child: ChildProcess, address: string): Promise<string> 
   throw new Error('the server does not answer')
 }
 
-async function residentMemory(pid: number): Promise<number> {
+async function statusOf(pid: number, name: 'VmRSS' | 'VmHWM'): Promise<number> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8')
-  return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) * 1024
+  return Number(new RegExp(`${name}:\\s+(\\d+)`).exec(status)?.[1] ?? 0) * 1024
 }
 
 /** User and system time are fields 14 and 15 of `stat`, in ticks of 10 ms. */

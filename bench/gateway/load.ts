@@ -4,7 +4,8 @@ import { percentile, round } from '../harness.ts'
 export interface Load {
   url: string
   path: string
-  headers: Record<string, string>
+  /** headers of those who call, one for each connection in turn */
+  callers: readonly Record<string, string>[]
   body: string
   connections: number
   requests: number
@@ -30,7 +31,7 @@ export async function applyLoad(load: Load): Promise<LoadResult> {
   let left = load.requests
   let failed = 0
 
-  async function work(): Promise<void> {
+  async function work(headers: Record<string, string> | undefined): Promise<void> {
     const client = new Client(load.url)
     while (left > 0) {
       left -= 1
@@ -38,7 +39,7 @@ export async function applyLoad(load: Load): Promise<LoadResult> {
       const { statusCode, body } = await client.request({
         method: 'POST',
         path: load.path,
-        headers: { 'content-type': 'application/json', ...load.headers },
+        headers: { 'content-type': 'application/json', ...headers },
         body: load.body,
       })
       let firstByte: number | undefined
@@ -56,7 +57,9 @@ export async function applyLoad(load: Load): Promise<LoadResult> {
   }
 
   const started = performance.now()
-  await Promise.all(Array.from({ length: load.connections }, work))
+  await Promise.all(
+    Array.from({ length: load.connections }, (_, index) => work(load.callers[index % load.callers.length])),
+  )
   const seconds = (performance.now() - started) / 1000
   return {
     requestsPerSecond: round(times.length / seconds, 0),

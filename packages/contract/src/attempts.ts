@@ -1,8 +1,8 @@
 import { z } from 'zod'
 
 /**
- * How one call of one model ended. `skipped`: its breaker is open or its minute full, so it was not called; `unavailable`: its provider has
- * no key here, or its server is gone; `budget`: what calls may cost does not suffice for it.
+ * How one call of one model ended. `skipped`: its breaker is open or its minute full, so it was not called;
+ * `unavailable`: its provider has no key here, or its server is gone; `budget`: what calls may cost does not suffice for it.
  */
 export const AttemptOutcome = z.enum([
   'answered',
