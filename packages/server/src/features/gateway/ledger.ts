@@ -137,11 +137,14 @@ export function createLedger(dependencies: {
       })
     },
 
-    settle({ callId }, { model, ...call }) {
-      const { key, id, pricing } = model
-      const known = pricing === null ? null : call.cost
-      const charge = known ?? costOf(call.usage, withKnownRates(pricingOf(model), cautiousRates())) ?? '0'
-      writer.add({ ...call, callId, model: key, provider: id, charge })
+    // Only what is written is kept: whoever settles may pass the whole request, prompt and connection with it.
+    settle({ callId }, call) {
+      const { runId, userId, workspaceId, apiKeyId, finishReason, usage, cost } = call
+      const { key, id, pricing } = call.model
+      const known = pricing === null ? null : cost
+      const charge = known ?? costOf(usage, withKnownRates(pricingOf(model), cautiousRates())) ?? '0'
+      const entry = { callId, runId, userId, workspaceId, apiKeyId, model: key, provider: id }
+      writer.add({ ...entry, finishReason, usage, cost, charge })
     },
 
     budgetsChanged() {
