@@ -107,16 +107,26 @@ describe.skipIf(browser === null)('usage and providers in a real browser', () =>
     await view.picture('usage-1440-dark')
   })
 
-  test('[PAGE44] an administrator sees everybody’s usage and budgets', async () => {
+  test('[PAGE44] an administrator sees everybody’s usage, and sets and removes budgets', async () => {
     const { page } = view
-    const data = { subject: 'everyone', period: 'month', cap: '20' }
-    const headers = { origin: new URL(page.url()).origin }
-    expect((await page.request.put('/api/admin/budgets', { data, headers })).status()).toBe(200)
     await page.getByRole('link', { name: 'Everybody’s' }).click()
-    await page.getByText('Everybody together, a month').waitFor()
-    await page.getByText(/^\$[\d.]+ of \$20\.00$/).waitFor()
     await page.getByRole('region', { name: 'Usage by person' }).getByText(/^usr_/).waitFor()
+    await page.getByRole('button', { name: 'New budget' }).click()
+    await page.getByLabel('At most, in USD').fill('much')
+    await page.getByRole('button', { name: 'Set budget' }).click()
+    await page.getByText('must be a decimal string such as 0.25').waitFor()
+    await expectNoFaults(page)
+    await page.emulateMedia({ colorScheme: 'dark', reducedMotion: 'reduce' })
+    await page.getByLabel('Whose calls count').selectOption('workspace')
+    await page.getByLabel('Workspace', { exact: true }).selectOption('client')
+    await page.getByLabel('At most, in USD').fill('20')
+    await view.picture('budget-new-1440-dark')
+    await page.getByRole('button', { name: 'Set budget' }).click()
+    const budget = page.getByRole('listitem').filter({ hasText: 'Workspace client, a month' })
+    await budget.getByText(/^\$[\d.]+ of \$20\.00/).waitFor()
     await view.picture('usage-everybody-1440-dark')
+    await budget.getByRole('button', { name: /^Remove the budget/ }).click()
+    await budget.waitFor({ state: 'detached' })
   })
 
   test('[PAGE45] a provider that fails is told as such, with its last error, and the page keeps itself fresh', async () => {

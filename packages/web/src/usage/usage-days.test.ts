@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { type DayTotals, everyDay, firstDayOf, rangeOf, tokensOf } from './usage-days.ts'
+import { barsOf, type DayTotals, everyDay, firstDayOf, rangeOf, tokensOf } from './usage-days.ts'
 
 const day = (name: string): DayTotals => ({
   day: name,
@@ -31,6 +31,15 @@ describe('days of usage', () => {
 
   test('[PAGE44] the address names the range; another value is the usual one', () => {
     expect(['?days=90', '?days=12', '', '?days=x'].map(rangeOf)).toEqual([90, 30, 30, 30])
+  })
+
+  test('[PAGE44] a year is drawn by weeks that end today and add up to the cent', () => {
+    const days = everyDay({ from: '2026-01-01', to: '2026-12-31' }, [day('2026-12-25'), day('2026-12-31')])
+    const { unit, totals } = barsOf(days)
+    expect([unit, totals.length]).toEqual(['week', 53])
+    expect(totals.at(-1)).toMatchObject({ day: '2026-12-25', calls: 4, cost: '1', inputTokens: 20 })
+    expect(totals[0]).toMatchObject({ day: '2026-01-01', calls: 0 })
+    expect(barsOf(days.slice(0, 90))).toEqual({ unit: 'day', totals: days.slice(0, 90) })
   })
 
   test('[PAGE44] no token is counted twice', () => {

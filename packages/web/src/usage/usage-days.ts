@@ -1,4 +1,5 @@
 import type { UsageTotals } from '@atelier/contract'
+import { sumDecimals } from '../lib/decimal.ts'
 
 /** The ranges that can be chosen, in days; the ledger gives at most 400. */
 export const ranges = [7, 30, 90, 365] as const
@@ -41,6 +42,42 @@ const nothing: UsageTotals = {
   cost: '0',
   unpriced: 0,
   estimated: 0,
+}
+
+/** More bars than this on a plot cannot be told apart. */
+const mostBars = 100
+const weekDays = 7
+
+/** What a plot draws: days, or weeks where there are too many of them. A bar is named by its first day. */
+export interface Bars {
+  unit: 'day' | 'week'
+  totals: readonly DayTotals[]
+}
+
+export function barsOf(days: readonly DayTotals[]): Bars {
+  if (days.length <= mostBars) return { unit: 'day', totals: days }
+  // The last week is whole; the first may be short.
+  const short = days.length % weekDays
+  const starts = short === 0 ? [] : [0]
+  for (let start = short; start < days.length; start += weekDays) starts.push(start)
+  const weeks = starts.map((start, index) => days.slice(start, starts[index + 1] ?? days.length))
+  return { unit: 'week', totals: weeks.map(sumOf) }
+}
+
+function sumOf(days: readonly DayTotals[]): DayTotals {
+  const sum = (pick: (totals: UsageTotals) => number) => days.reduce((total, day) => total + pick(day), 0)
+  return {
+    day: days[0]?.day ?? '',
+    calls: sum(({ calls }) => calls),
+    inputTokens: sum(({ inputTokens }) => inputTokens),
+    cachedInputTokens: sum(({ cachedInputTokens }) => cachedInputTokens),
+    cacheWriteTokens: sum(({ cacheWriteTokens }) => cacheWriteTokens),
+    outputTokens: sum(({ outputTokens }) => outputTokens),
+    reasoningTokens: sum(({ reasoningTokens }) => reasoningTokens),
+    cost: sumDecimals(days.map(({ cost }) => cost)),
+    unpriced: sum(({ unpriced }) => unpriced),
+    estimated: sum(({ estimated }) => estimated),
+  }
 }
 
 /** Tokens as people pay for them: what went in, what of it a cache served, what came out. */

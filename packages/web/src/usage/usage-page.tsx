@@ -69,11 +69,8 @@ function Choices({ range, everybody, isAdmin }: { range: Range; everybody: boole
 
 function Report({ usage, everybody }: { usage: UsageView; everybody: boolean }) {
   const { totals, budgets } = usage
-  const budgetSection = budgets.length > 0 && (
-    <Section title="Budgets" lead="Days and months are of UTC. A call that does not fit is refused.">
-      <Budgets budgets={budgets} own={!everybody} />
-    </Section>
-  )
+  const userIds = usage.byUser.map(({ userId }) => userId)
+  const budgetSection = <Budgets budgets={budgets} everybody={everybody} userIds={userIds} />
   if (totals.calls === 0) {
     return (
       <>

@@ -2,23 +2,24 @@ import { useMemo, useState } from 'react'
 import { formatCompact, formatCount, formatMoney, formatShortDay } from '../lib/format.ts'
 import { BarPlot, type BarSeries } from './bar-plot.tsx'
 import styles from './usage.module.css'
-import { type DayTotals, tokensOf } from './usage-days.ts'
+import { type Bars, barsOf, type DayTotals, tokensOf } from './usage-days.ts'
 
-/** Cost and tokens of each day, one above the other; the day under the pointer is told in words. */
+/** Cost and tokens of each day or week, one above the other; the one under the pointer is told in words. */
 export function UsagePlots({ days }: { days: readonly DayTotals[] }) {
-  const plots = useMemo(() => plotsOf(days), [days])
+  const { unit, totals } = useMemo(() => barsOf(days), [days])
+  const plots = useMemo(() => plotsOf(totals), [totals])
   const [hovered, setHovered] = useState<number | null>(null)
-  const day = hovered === null ? undefined : days[hovered]
+  const bar = hovered === null ? undefined : totals[hovered]
   const period = `from ${plots.labels[0] ?? ''} to ${plots.labels.at(-1) ?? ''}`
   return (
     <div className={styles.plots}>
       <figure>
         <figcaption>
           <strong>Cost</strong>
-          <span>{day === undefined ? 'USD a day' : `${formatShortDay(day.day)}: ${costWords(day)}`}</span>
+          <span>{bar === undefined ? `USD a ${unit}` : `${nameOf(bar, unit)}: ${costWords(bar)}`}</span>
         </figcaption>
         <BarPlot
-          description={`Cost of each day ${period}`}
+          description={`Cost of each ${unit} ${period}`}
           labels={plots.labels}
           series={plots.cost}
           format={(value) => formatMoney(value.toFixed(12))}
@@ -38,7 +39,7 @@ export function UsagePlots({ days }: { days: readonly DayTotals[] }) {
           ))}
         </figcaption>
         <BarPlot
-          description={`Tokens of each day ${period}`}
+          description={`Tokens of each ${unit} ${period}`}
           labels={plots.labels}
           series={plots.tokens}
           format={formatCompact}
@@ -48,6 +49,10 @@ export function UsagePlots({ days }: { days: readonly DayTotals[] }) {
       </figure>
     </div>
   )
+}
+
+function nameOf({ day }: DayTotals, unit: Bars['unit']): string {
+  return unit === 'week' ? `Week of ${formatShortDay(day)}` : formatShortDay(day)
 }
 
 function costWords({ cost, calls, unpriced }: DayTotals): string {
