@@ -328,6 +328,23 @@ describeOnEveryDatabase('retrieval', (engine) => {
     expect((await retrieval.indexState(scope)).documents).toBe(70)
   })
 
+  it('[RAG9] a compound word finds the one word or name that code makes of it, a language its code', async () => {
+    await ingest([
+      file('regexes.ts', 'export const email = /^\\S+@\\S+$/\n'),
+      file('pool.ts', 'export class Pool {\n  roundRobin() {\n    return this.next()\n  }\n}\n'),
+      file('locales/de.ts', "export const messages = { required: 'Pflichtfeld' }\n"),
+      file('locales/fr.ts', "export const messages = { required: 'Obligatoire' }\n"),
+      file('mailbox.ts', 'export function address(box: string) {\n  return "e" + box\n}\n'),
+    ])
+    for (const [question, path] of [
+      ['what does an e-mail look like?', 'regexes.ts'],
+      ['how does round-robin work?', 'pool.ts'],
+      ['what are the German messages?', 'locales/de.ts'],
+    ] as const) {
+      expect([question, (await find(question))[0]?.path]).toEqual([question, path])
+    }
+  })
+
   it('[RAG17] a file that would make the index too large is reported as failed, and the others are stored', async () => {
     const own = stack.use(
       createRetrieval({

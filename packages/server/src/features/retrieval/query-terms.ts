@@ -1,5 +1,6 @@
 import { countTerms } from './code-tokenizer.ts'
 import { postingsOf } from './index-segment.ts'
+import { lightStem } from './light-stem.ts'
 import { type Intent, intentOf } from './source-kind.ts'
 import { termHash } from './term-hash.ts'
 import type { Thesaurus } from './thesaurus.ts'
@@ -34,7 +35,9 @@ export function analyseQuery(question: string, view: IndexView, thesaurus: Thesa
     const kind = term.startsWith('=') ? 'whole' : 'part'
     return { hash, kind, count, idf: inverseFrequency(view, hash) }
   })
-  const synonyms = new Set([...counts.keys()].flatMap((term) => [...thesaurus.synonymsOf(term)]))
+  const compounds = compoundsOf(question)
+  const known = [...counts.keys(), ...compounds]
+  const synonyms = new Set([...compounds, ...known.flatMap((term) => [...thesaurus.synonymsOf(term)])])
   const added = [...synonyms].flatMap((synonym): QueryTerm[] => {
     const hash = termHash(synonym)
     return counts.has(synonym) ? [] : [{ hash, kind: 'synonym', count: 1, idf: inverseFrequency(view, hash) }]
@@ -45,6 +48,14 @@ export function analyseQuery(question: string, view: IndexView, thesaurus: Thesa
     unknown: missing * Math.log(1 + view.liveChunks),
     intent: intentOf(question),
   }
+}
+
+/** `e-mail`, `round-robin`: in code they are one word (`email`) or one identifier (`roundRobin`). */
+function compoundsOf(question: string): string[] {
+  return [...question.toLowerCase().matchAll(/\p{L}+(?:-\p{L}+)+/gu)].flatMap(([compound]) => {
+    const whole = compound.replaceAll('-', '')
+    return [lightStem(whole), `=${whole}`]
+  })
 }
 
 function rarest(terms: readonly QueryTerm[]): QueryTerm[] {

@@ -14,6 +14,30 @@ export function sourceKind(path: string, language: string | null): SourceKind {
   return /\.d\.[mc]?ts$/.test(path) ? 'declaration' : 'code'
 }
 
+/**
+ * Scripts that a compiler wrote beside their declarations, from a TypeScript source of the same name that is here too:
+ * `core/schemas.js` and `core/schemas.d.ts` where there is `src/core/schemas.ts`.
+ */
+export function compiledPaths(paths: readonly string[]): ReadonlySet<string> {
+  const declared = new Set<string>()
+  const sources = new Set<string>()
+  for (const path of paths) {
+    const declaration = /^(.*)\.d\.([mc]?)ts$/.exec(path)
+    if (declaration) declared.add(`${declaration[1]}.${declaration[2]}js`)
+    else if (/\.[mc]?tsx?$/.test(path)) sources.add(stemOf(path))
+  }
+  return new Set(paths.filter((path) => declared.has(path) && sources.has(stemOf(path))))
+}
+
+/** Name of the file and of its folder, without its ending. */
+function stemOf(path: string): string {
+  return path
+    .split('/')
+    .slice(-2)
+    .join('/')
+    .replace(/\.\w+$/, '')
+}
+
 /** What a question is after. */
 export type Intent = 'code' | 'prose' | 'test'
 

@@ -118,6 +118,27 @@ wrap enclose
 dependency dep
 version ver
 permission role
+regular regex regexp pattern
+partial incomplete truncate cut
+mail email
+english en
+german de
+french fr
+spanish es
+portuguese pt
+dutch nl
+swedish sv
+danish da
+polish pl
+czech cs
+ukrainian uk
+russian ru
+turkish tr
+arabic ar
+hebrew he
+japanese ja
+korean ko
+chinese zh
 upload send
 download fetch
 hide hidden invisible

@@ -7,7 +7,7 @@ import {
   setVector,
 } from './index-segment.ts'
 import { mergeSegments } from './merge-segments.ts'
-import { type Intent, kindFactor, type SourceKind, sourceKind } from './source-kind.ts'
+import { compiledPaths, type Intent, kindFactor, type SourceKind, sourceKind } from './source-kind.ts'
 
 /** A path of a content. */
 export interface ResidentDocument {
@@ -144,10 +144,12 @@ function groupByContent(documents: readonly ResidentDocument[]): {
 } {
   const slots: Slot[] = []
   const slotOf = new Map<number, number>()
+  const compiled = compiledPaths(documents.map(({ path }) => path))
   for (const document of documents) {
     const known = slotOf.get(document.contentId)
     const slot = slots[known ?? -1] ?? { contentId: document.contentId, documents: [], pathTerms: [] }
-    slot.documents.push({ ...document, kind: sourceKind(document.path, document.language) })
+    const kind = compiled.has(document.path) ? 'built' : sourceKind(document.path, document.language)
+    slot.documents.push({ ...document, kind })
     slot.pathTerms.push(partHashes(document.path))
     if (known !== undefined) continue
     slotOf.set(document.contentId, slots.length)

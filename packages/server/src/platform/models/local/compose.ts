@@ -190,10 +190,12 @@ function uses(best: Candidate, passages: readonly LocalPassage[], most = mostUse
 
 function related(ranking: Ranking, best: Candidate): string[] {
   // Lines without a name are shown only when they come close.
-  const rest = ranking.candidates.filter(
-    (other) => other !== best && other.score >= best.score * (other.definition === undefined ? 0.6 : 0.3),
-  )
-  return section('Related', rest.slice(0, mostRelated).map(relatedLine))
+  const isClose = ({ score, definition }: Candidate) =>
+    score >= best.score * (definition === undefined ? 0.6 : 0.3)
+  const others = ranking.candidates.filter((other) => other !== best)
+  const close = others.filter(isClose).slice(0, mostRelated)
+  const rest = others.filter((other) => close.includes(other) || other.leading)
+  return section('Related', rest.map(relatedLine))
 }
 
 function relatedLine(candidate: Candidate): string {

@@ -121,6 +121,26 @@ const questions: [string, LocalPassage[]][] = [
 ]
 
 describe('the local model', () => {
+  it('[MOD25] cites what search put first, also where the question has other words for it', async () => {
+    const first: LocalPassage = {
+      path: 'src/fix-json.ts',
+      startLine: 1,
+      endLine: 3,
+      content: 'export function fixJson(input: string): string {\n  return closeBrackets(input)\n}',
+    }
+    const others = Array.from(
+      { length: 12 },
+      (_, index): LocalPassage => ({
+        path: `src/repair-${index}.ts`,
+        startLine: 1,
+        endLine: 3,
+        content: `export function repairBrokenText${index}(broken: string): string {\n  return repairText(broken, ${index})\n}`,
+      }),
+    )
+    const answer = await ask('How is broken JSON text repaired?', [first, ...others])
+    expect(places(answer)).toContainEqual({ path: 'src/fix-json.ts', from: 1, to: 3 })
+  })
+
   it.each(questions)('[MOD19] quotes and cites only what it was given: %s', async (question, passages) => {
     const answer = await ask(question, passages)
     const cited = places(answer)

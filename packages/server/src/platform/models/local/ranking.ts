@@ -11,6 +11,8 @@ export interface Candidate {
   endLine: number
   /** larger is better; comparable within one ranking only */
   score: number
+  /** the best of a passage that search put first: it knows more words for a thing than the question has */
+  leading?: boolean
 }
 
 export interface Ranking {
@@ -26,6 +28,8 @@ export interface Ranking {
 /** Lines of a window that is not a definition. */
 const windowLines = 6
 const mostCandidates = 8
+/** Passages that search put first, of which something is shown in any case. */
+const leadingPassages = 3
 
 /** Ranks what the passages hold by what the question is about: rare words and names that it spells count most. */
 export function rank(question: Question, passages: readonly LocalPassage[]): Ranking {
@@ -36,6 +40,10 @@ export function rank(question: Question, passages: readonly LocalPassage[]): Ran
     ...passages.flatMap((passage, index) => windowsOf(passage, index, definitions, question, subject)),
   ].filter((candidate) => candidate.score > 0)
   scored.sort((left, right) => right.score - left.score)
+  for (const passage of passages.slice(0, leadingPassages)) {
+    const first = scored.find((candidate) => candidate.passage === passage)
+    if (first) first.leading = true
+  }
   return {
     candidates: withoutOverlap(scored),
     definitions,
@@ -189,7 +197,7 @@ function windowsOf(
 function withoutOverlap(sorted: readonly Candidate[]): Candidate[] {
   const kept: Candidate[] = []
   for (const candidate of sorted) {
-    if (kept.length === mostCandidates) break
+    if (kept.length >= mostCandidates && !candidate.leading) continue
     const overlaps = kept.some(
       (other) =>
         other.passage.path === candidate.passage.path &&
