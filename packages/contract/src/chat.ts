@@ -22,6 +22,38 @@ export const ChatMessage = z.strictObject({
 })
 export type ChatMessage = z.infer<typeof ChatMessage>
 
+/** Most parts of a message of `useChat`: text, calls of tools, sources. */
+const maxMessageParts = 1_000
+
+/** A message in its plain form, or as the AI SDK's `useChat` sends it, of which the text counts. */
+export const ConversationMessage = z
+  .strictObject({
+    role: ChatMessage.shape.role,
+    content: Content.optional(),
+    parts: z
+      .array(z.looseObject({ type: z.string(), text: z.unknown().optional() }))
+      .max(maxMessageParts)
+      .optional()
+      .describe('instead of `content`: those of type `text` are joined'),
+    id: z.string().max(200).optional(),
+    metadata: z.unknown().optional(),
+  })
+  .transform(({ role, content, parts }, context): ChatMessage => {
+    if (content === undefined && parts === undefined) {
+      context.addIssue({ code: 'custom', path: ['content'], message: 'is missing' })
+    }
+    const text = content ?? parts?.map(textOfPart).join('') ?? ''
+    if (text.length > maxMessageLength) {
+      const message = `must have at most ${maxMessageLength} characters`
+      context.addIssue({ code: 'custom', path: ['parts'], message })
+    }
+    return { role, content: text }
+  })
+
+function textOfPart({ type, text }: { type: string; text?: unknown }): string {
+  return type === 'text' && typeof text === 'string' ? text : ''
+}
+
 export const Citation = z.object({
   path: z.string(),
   startLine: z.number().int().min(1),

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { Attempt } from './attempts.ts'
-import { ChatMessage, ChatReset, ChatStreamEvent, chat, maxMessages } from './chat.ts'
+import { ChatReset, ChatStreamEvent, ConversationMessage, chat, maxMessages } from './chat.ts'
 import { endpoint } from './endpoint.ts'
 import { WorkspaceId } from './ids.ts'
 import { ModelKey } from './models.ts'
@@ -21,7 +21,7 @@ export const chatUnified = endpoint({
   rate: 'ai',
   maxBodyBytes: chat.maxBodyBytes,
   body: z.strictObject({
-    messages: z.array(ChatMessage).min(1, 'must not be empty').max(maxMessages),
+    messages: z.array(ConversationMessage).min(1, 'must not be empty').max(maxMessages),
     model: ModelKey.optional().describe('tried first'),
     models: z
       .array(ModelKey)
@@ -38,6 +38,13 @@ export const chatUnified = endpoint({
     temperature: chat.body.shape.temperature,
     maxTokens: chat.body.shape.maxTokens,
     workspaceId: WorkspaceId.optional(),
+    enableTools: z
+      .boolean()
+      .optional()
+      .describe('with `stream`: the model may call tools that read the workspace; not together with `reset`'),
+    id: z.string().max(200).optional().describe('as `useChat` sends it; not used'),
+    trigger: z.string().max(60).optional().describe('as `useChat` sends it; not used'),
+    messageId: z.string().max(200).optional().describe('as `useChat` sends it; not used'),
   }),
   data: chat.data.extend({ attempts: z.array(Attempt) }),
   events: z.union([ChatReset, ...ChatStreamEvent.options]),

@@ -1,4 +1,5 @@
 import { chat, chatEnhanced, chatUnified, chatWithVendor } from '@atelier/contract'
+import { invalidField } from '../../base/app-error.ts'
 import { success } from '../../platform/http/envelope.ts'
 import type { HttpServer } from '../../platform/http/http-server.ts'
 import { type Call, mount, mountRaw } from '../../platform/http/mount.ts'
@@ -7,6 +8,7 @@ import type { ChatRequest } from './answer-context.ts'
 import type { ChatService, ChatWhole } from './chat-service.ts'
 import { toConversation } from './conversation.ts'
 import { sendAnswer } from './send-answer-routes.ts'
+import { wantsUiMessages } from './ui-message-stream.ts'
 
 export function mountChatRoutes({ http, service }: { http: HttpServer; service: ChatService }): void {
   mount(http, chat, async (call) => {
@@ -22,8 +24,16 @@ export function mountChatRoutes({ http, service }: { http: HttpServer; service: 
     await sendAnswer(reply, await service.stream(enhancedQuestionOf(call)), call.signal)
   })
   mountRaw(http, chatUnified, async (call, reply) => {
-    const request = { ...questionOf(call, chainOf(call)), restart: call.body.reset === true }
-    if (call.body.stream === true) return sendAnswer(reply, await service.stream(request), call.signal)
+    const { stream, reset, enableTools } = call.body
+    if (reset === true && enableTools === true)
+      throw invalidField('reset', 'is not possible with enableTools')
+    const streamed = stream === true || wantsUiMessages(call.request.headers.accept)
+    const request = {
+      ...questionOf(call, chainOf(call)),
+      restart: reset === true,
+      enableTools: streamed && enableTools === true,
+    }
+    if (streamed) return sendAnswer(reply, await service.stream(request), call.signal)
     const whole = await service.whole(request, call.signal)
     const data = { ...wholeAnswerOf(whole), attempts: [...whole.answer.attempts] }
     return reply.send(success(data, chatUnified.message, call.requestId))

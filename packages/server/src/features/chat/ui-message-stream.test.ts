@@ -5,7 +5,14 @@ import {
   startChatStream,
   stopChatStream,
 } from '@atelier/contract'
-import { DefaultChatTransport, readUIMessageStream, type UIMessage, type UIMessageChunk } from 'ai'
+import {
+  AbstractChat,
+  type ChatState,
+  DefaultChatTransport,
+  readUIMessageStream,
+  type UIMessage,
+  type UIMessageChunk,
+} from 'ai'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import {
   brokenAnswer,
@@ -70,6 +77,22 @@ const enhanced = (more: object = {}) =>
   transport(chatEnhanced.path, (message) => ({ message, model: 'test', context: { workspaceId }, ...more }))
 const stored = (more: object = {}) =>
   transport(startChatStream.path, (message) => ({ message, model: 'test', workspaceId, ...more }))
+
+/** What `useChat` is outside React: the AI SDK's own chat, which sends its own messages. */
+function useChat(body: object) {
+  const state: ChatState<UIMessage> = {
+    status: 'ready',
+    error: undefined,
+    messages: [],
+    pushMessage: (message) => void state.messages.push(message),
+    popMessage: () => void state.messages.pop(),
+    replaceMessage: (index, message) => void state.messages.splice(index, 1, message),
+    snapshot: (value) => structuredClone(value),
+  }
+  class Chat extends AbstractChat<UIMessage> {}
+  const own = new DefaultChatTransport({ api: server.url + chatUnified.path, headers: { accept }, body })
+  return { state, chat: new Chat({ id: 'c', state, transport: own }) }
+}
 
 /** The message as `useChat` would show it at the end, and what it would report as its error. */
 async function read(stream: ReadableStream<UIMessageChunk> | null) {
@@ -170,6 +193,61 @@ describe('the UI message stream of the AI SDK', () => {
   it('[UI3] a failure before the first content has its status', async () => {
     server.scripts.set('test', refusal)
     await expect(send(enhanced())).rejects.toThrow(/PROVIDER_ERROR/)
+  })
+
+  it('[UI7] a chat of useChat works as it is, turn after turn, tools included', async () => {
+    const { chat, state } = useChat({ model: 'tools', workspaceId, enableTools: true })
+    const call: Part = { type: 'tool-call', toolCallId: 'c', toolName: 'list_files', input: '{}' }
+    const wantsTools = { ...finish, finishReason: { unified: 'tool-calls', raw: 'tool_calls' } } as Part
+    const rounds: Part[][] = [
+      [call, wantsTools],
+      [text('Two files.'), finish],
+      [text('Yes.'), finish],
+    ]
+    server.scripts.set('tools', async function* () {
+      yield* rounds.shift() ?? []
+    })
+    await chat.sendMessage({ text: 'Which files?' })
+    expect([state.status, state.error]).toEqual(['ready', undefined])
+    expect(state.messages.at(-1)?.parts.map(({ type }) => type)).toContain('dynamic-tool')
+    await chat.sendMessage({ text: 'Sure?' })
+    expect(state.messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'user', 'assistant'])
+    expect(state.messages.at(-1)?.parts).toContainEqual(
+      expect.objectContaining({ type: 'text', text: 'Yes.' }),
+    )
+    const asked = JSON.stringify(server.asked.at(-1)?.call.prompt)
+    expect(asked).toMatch(/Which files\?.*Two files\..*Sure\?/)
+  })
+
+  it('[UI7] a chat of useChat shows a failure as its error', async () => {
+    const { chat, state } = useChat({ model: 'test' })
+    server.scripts.set('test', brokenAnswer)
+    await chat.sendMessage({ text: 'Hello?' })
+    expect(state.status).toBe('error')
+    expect(state.error?.message).not.toBe('')
+    expect(state.messages.at(-1)?.parts.at(-1)).toMatchObject({ type: 'text', text: 'Half of an answ' })
+  })
+
+  it.each([
+    ['a message without text', { messages: [{ role: 'user' }] }, 'messages.0.content'],
+    [
+      'reset with tools',
+      { messages: [{ role: 'user', content: 'x' }], reset: true, enableTools: true },
+      'reset',
+    ],
+    [
+      'too long a part',
+      { messages: [{ role: 'user', parts: [{ type: 'text', text: 'x'.repeat(200_001) }] }] },
+      'messages.0.parts',
+    ],
+  ])('[UI7] %s is refused by name', async (_, body, field) => {
+    const asked = await fetch(server.url + chatUnified.path, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', accept },
+      body: JSON.stringify({ ...body, model: 'test' }),
+    })
+    expect(asked.status).toBe(400)
+    expect(await asked.json()).toMatchObject({ error: { details: { field } } })
   })
 
   it('[UI4] an answer that begins again with another model shows only the second', async () => {
