@@ -1,3 +1,4 @@
+import { watch } from 'node:fs'
 import { createRequire } from 'node:module'
 import * as z from 'zod'
 
@@ -25,9 +26,34 @@ const Shape = z.custom<NativeWatcher>(
   (value) => typeof value === 'object' && value !== null && 'subscribe' in value && 'unsubscribe' in value,
 )
 
-/** Loads `watcher.node` from beside the program. Throws if there is none for this machine. */
+/**
+ * Loads `watcher.node` from beside the program. Throws if there is none for this machine.
+ *
+ * Without a free inotify instance the native half never returns, and it asks for a new one whenever its last
+ * subscription has ended. So an instance is looked for first, and a subscription to the program's own directory keeps it.
+ */
 export function loadNativeWatcher(directory: string): NativeWatcher {
-  return Shape.parse(createRequire(`${directory}/`)('./watcher.node'))
+  const native = Shape.parse(createRequire(`${directory}/`)('./watcher.node'))
+  let kept: Promise<void> | undefined
+
+  async function keepInstance(): Promise<void> {
+    try {
+      watch(directory).close()
+      await native.subscribe(directory, () => undefined, { ignoreGlobs: [] })
+    } catch (error) {
+      kept = undefined
+      throw error
+    }
+  }
+
+  return {
+    async subscribe(path, listener, options) {
+      kept ??= keepInstance()
+      await kept
+      await native.subscribe(path, listener, options)
+    },
+    unsubscribe: (path, listener, options) => native.unsubscribe(path, listener, options),
+  }
 }
 
 /** Directories that hold what programs make and nobody edits; watching them would use up the machine's watches. */

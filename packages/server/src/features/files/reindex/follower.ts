@@ -19,7 +19,7 @@ const retryMilliseconds = [1_000, 5_000, 30_000, 120_000] as const
 
 /**
  * How often the whole directory is compared although nothing was missed, in milliseconds: after changes, since a
- * watcher may lose one without knowing; more often where there is no watcher.
+ * watcher may lose one without knowing; more often, and always, where the kernel does not tell.
  */
 const checkMilliseconds = { native: 600_000, polling: 300_000, off: 60_000 } as const
 
@@ -121,7 +121,7 @@ export function startFollower(
 
   const checking = setInterval(() => {
     const due = Date.now() - lastWhole > checkMilliseconds[watch.mode]
-    if (due && (watch.mode === 'off' || lastChange > lastWhole)) pending.addWhole()
+    if (due && (watch.mode !== 'native' || lastChange > lastWhole)) pending.addWhole()
   }, checkMilliseconds.off)
   checking.unref()
 
