@@ -290,6 +290,31 @@ describe.skipIf(browser === null)('chats in a real browser', () => {
     await page.getByRole('heading', { name: 'Ask about your code' }).waitFor()
   })
 
+  test('[PAGE40] a long chat is read in pages, and what one reads stays in its place', async () => {
+    const { page } = view
+    const workspaceId = /ws_\w+/.exec(page.url())?.[0]
+    const messages = Array.from({ length: 75 }, (_none, index) => [
+      { role: 'user', content: `Question ${index + 1}` },
+      { role: 'assistant', content: `Answer ${index + 1}` },
+    ]).flat()
+    const headers = { origin: new URL(page.url()).origin }
+    const data = { title: 'Long', workspaceId, messages }
+    const created = await page.request.post('/api/chat/mongodb', { data, headers })
+    const { chat } = ((await created.json()) as { data: { chat: { id: string } } }).data
+    await page.goto(`/w/${workspaceId}/files?chat=${chat.id}`)
+    await page.getByText('Answer 75', { exact: true }).waitFor()
+    expect(await page.getByRole('article').count()).toBe(50)
+    const earlier = page.getByRole('button', { name: 'Show earlier messages' })
+    await earlier.scrollIntoViewIfNeeded()
+    const first = page.getByText('Question 26', { exact: true })
+    const place = async () => Math.round((await first.boundingBox())?.y ?? 0)
+    const before = await place()
+    await earlier.click()
+    await page.getByText('Question 1', { exact: true }).waitFor({ state: 'attached' })
+    expect(await earlier.count()).toBe(0)
+    await expect.poll(async () => Math.abs((await place()) - before)).toBeLessThan(60)
+  })
+
   test('[PAGE12, PAGE13] chats and their list fit a narrow screen, without a fault in either theme', async () => {
     const { page } = view
     await page.setViewportSize({ width: 375, height: 760 })

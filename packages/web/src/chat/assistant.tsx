@@ -57,7 +57,7 @@ function Conversation({ session, onHistory }: { session: ChatSession; onHistory:
   const { turns, reading } = useStore(session.store)
   const { data: catalog } = useModels()
   const chosen = useStore(chats.model)
-  const { scroller, content, atEnd, toEnd, toElement } = useStickToBottom()
+  const { scroller, content, atEnd, toEnd, toElement, keepPlace } = useStickToBottom()
   const model = modelToAsk(catalog, chosen)
   const last = turns.at(-1)
   useFromItsBeginning(last, () => toElement('article:last-of-type'))
@@ -75,6 +75,7 @@ function Conversation({ session, onHistory }: { session: ChatSession; onHistory:
               onAsk={(question) => ask(question, [])}
               onRetry={() => void session.retry(model)}
               onHistory={onHistory}
+              onEarlier={() => void keepPlace(session.readEarlier)}
             />
           </div>
         </div>

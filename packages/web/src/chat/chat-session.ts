@@ -73,6 +73,9 @@ const messagesRead = 100
 /** Longest that a stopped answer is waited for, to learn what it cost, in milliseconds. */
 const stopPatienceMs = 3_000
 
+/** Longest that the run of a question on its way is waited for, in milliseconds: the server first looks for passages. */
+const runPatienceMs = 15_000
+
 interface Running {
   controller: AbortController
   turnId: string
@@ -90,6 +93,7 @@ export function createChatSession(deps: ChatSessionDeps): ChatSession {
     reading: deps.chatId === null ? { state: 'read', earlier: null, more: 'idle' } : { state: 'opening' },
   })
   let running: Running | null = null
+  let readingNow: Promise<void> | null = null
 
   const set = (change: Partial<ChatState>) => store.set((state) => ({ ...state, ...change }))
 
@@ -178,7 +182,14 @@ export function createChatSession(deps: ChatSessionDeps): ChatSession {
     await follow(turn.id, (signal) => () => client.stream(startChatStream, { body }, { signal }))
   }
 
-  async function read(): Promise<void> {
+  function read(): Promise<void> {
+    readingNow ??= readOnce().finally(() => {
+      readingNow = null
+    })
+    return readingNow
+  }
+
+  async function readOnce(): Promise<void> {
     const { chatId, reading } = store.get()
     if (chatId === null || running !== null) return
     if (reading.state === 'failed') set({ reading: { state: 'opening' } })
@@ -249,7 +260,7 @@ export function createChatSession(deps: ChatSessionDeps): ChatSession {
     if (own === null) return
     change(own.turnId, (turn) => ({ ...turn, outcome: { state: 'streaming', stopping: true } }))
     // Before its headers a question may be on its way to a run that nobody could stop any more.
-    const runId = await Promise.race([own.run.promise, deps.wait(stopPatienceMs).then(() => null)])
+    const runId = await Promise.race([own.run.promise, deps.wait(runPatienceMs).then(() => null)])
     if (runId !== null) {
       try {
         await client.call(stopChatStream, { query: { runId } })

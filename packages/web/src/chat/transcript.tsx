@@ -16,10 +16,11 @@ interface TranscriptProps {
   onAsk: (question: string) => void
   onRetry: () => void
   onHistory: () => void
+  onEarlier: () => void
 }
 
 /** The turns of a conversation, or what there is to do where there are none. */
-export function Transcript({ session, onAsk, onRetry, onHistory }: TranscriptProps) {
+export function Transcript({ session, onAsk, onRetry, onHistory, onEarlier }: TranscriptProps) {
   const { turns, reading } = useStore(session.store)
   if (reading.state === 'opening') return <Loading label="Opening the chat" />
   if (reading.state === 'failed') return <NotRead error={reading.error} onRetry={() => void session.read()} />
@@ -30,11 +31,7 @@ export function Transcript({ session, onAsk, onRetry, onHistory }: TranscriptPro
     <>
       {reading.earlier !== null && (
         <div className={styles.earlier}>
-          <Button
-            variant="quiet"
-            busy={reading.more === 'reading'}
-            onClick={() => void session.readEarlier()}
-          >
+          <Button variant="quiet" busy={reading.more === 'reading'} onClick={onEarlier}>
             {reading.more === 'failed'
               ? 'Earlier messages could not be read. Try again'
               : 'Show earlier messages'}

@@ -57,5 +57,14 @@ export function useStickToBottom() {
     stuck.current = false
     element.scrollTop += top - marginPx
   }
-  return { scroller, content, atEnd, toEnd, toElement }
+  /** Shows the same lines after a change that puts something above them. */
+  const keepPlace = async (change: () => Promise<void>) => {
+    const element = scroller.current
+    const fromEnd = element === null ? 0 : element.scrollHeight - element.scrollTop
+    await change()
+    requestAnimationFrame(() => {
+      if (element !== null) element.scrollTop = element.scrollHeight - fromEnd
+    })
+  }
+  return { scroller, content, atEnd, toEnd, toElement, keepPlace }
 }
