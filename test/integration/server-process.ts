@@ -4,13 +4,15 @@ import { createInterface } from 'node:readline'
 
 export interface ServerProcess extends AsyncDisposable {
   readonly url: string
+  readonly pid: number | undefined
   /** Ends it as a crash would, and waits until it is gone. */
   kill(): Promise<void>
-  /** Ends it as a person does, and waits until it is gone; resolves to its exit code. */
-  stop(): Promise<number | null>
+  /** Ends it as a person does, with SIGTERM unless told, and waits until it is gone; resolves to its exit code. */
+  stop(signal?: 'SIGTERM' | 'SIGINT'): Promise<number | null>
 }
 
-const main = join(import.meta.dirname, '../../packages/server/src/main.ts')
+/** What `npm start` runs. */
+export const main = join(import.meta.dirname, '../../packages/server/src/main.ts')
 
 /** Starts the server as a person does, on a free port; resolves when it says that it is ready. */
 export async function startServerProcess(environment: Record<string, string>): Promise<ServerProcess> {
@@ -35,7 +37,8 @@ export async function startServerProcess(environment: Record<string, string>): P
   }
   return {
     url: await ready,
-    stop: () => end('SIGTERM'),
+    pid: child.pid,
+    stop: (signal = 'SIGTERM') => end(signal),
     kill: async () => void (await end('SIGKILL')),
     [Symbol.asyncDispose]: async () => void (await end('SIGTERM')),
   }

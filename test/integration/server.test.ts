@@ -1,12 +1,13 @@
+import { spawnSync } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Writable } from 'node:stream'
 import { createWorkspace, getIndexState, listLimits } from '@atelier/contract'
-import { signUpPerson, startPostgresServer, startTestServer } from '@atelier/testkit'
+import { signUpPerson, startMockProviders, startPostgresServer, startTestServer } from '@atelier/testkit'
 import pino from 'pino'
 import { describe, expect, it } from 'vitest'
-import { startServerProcess } from './server-process.ts'
+import { main, startServerProcess } from './server-process.ts'
 
 const postgres = await startPostgresServer()
 const available = 'url' in postgres
@@ -29,6 +30,47 @@ describe('the server', () => {
       expect(((await listed.json()) as { data: { items: unknown[] } }).data.items).toMatchObject([
         { name: 'kept' },
       ])
+    } finally {
+      await rm(dataDirectory, { recursive: true, force: true })
+    }
+  })
+
+  it('[HTTP13] finishes what is in flight also when one Ctrl-C arrives twice, from the terminal and through npm', async () => {
+    await using providers = await startMockProviders()
+    const dataDirectory = await mkdtemp(join(tmpdir(), 'atelier-server-'))
+    try {
+      const server = await startServerProcess({ ATELIER_DATA_DIR: dataDirectory, ...providers.environment })
+      const person = await signUpPerson(server.url)
+      providers.fail({ kind: 'hang' }, { times: 1 })
+      const answer = fetch(`${server.url}/api/ai/chat`, {
+        method: 'POST',
+        headers: { ...person.headers, 'content-type': 'application/json' },
+        body: JSON.stringify({ model: 'gpt-6-luna', messages: [{ role: 'user', content: 'Wait for me' }] }),
+      })
+      const isAsked = () =>
+        providers.requests.some(({ body }) => JSON.stringify(body).includes('Wait for me'))
+      await expect.poll(isAsked).toBe(true)
+      const ended = Promise.all([server.stop('SIGINT'), server.stop('SIGTERM')])
+      // Nothing new is taken in any more; what hangs is answered now.
+      await expect.poll(() => fetch(server.url).catch(() => 'closed')).toBe('closed')
+      providers.heal()
+      const { status } = await answer
+      expect([await ended, status]).toEqual([[0, 0], expect.any(Number)])
+    } finally {
+      await rm(dataDirectory, { recursive: true, force: true })
+    }
+  })
+
+  it('[DB20] a second one on the same data names the first by its process id, and ends with code 1', async () => {
+    const dataDirectory = await mkdtemp(join(tmpdir(), 'atelier-server-'))
+    try {
+      await using first = await startServerProcess({ ATELIER_DATA_DIR: dataDirectory })
+      const second = spawnSync(process.execPath, [main], {
+        env: { PATH: process.env.PATH, DATABASE_URL: '', PORT: '0', ATELIER_DATA_DIR: dataDirectory },
+        encoding: 'utf8',
+      })
+      expect([second.status, second.stderr]).toEqual([1, expect.stringContaining(`process ${first.pid}`)])
+      expect((await fetch(`${first.url}/api/health`)).status).toBe(200)
     } finally {
       await rm(dataDirectory, { recursive: true, force: true })
     }

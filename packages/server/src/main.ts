@@ -13,13 +13,18 @@ try {
   process.exit(1)
 }
 
-let stopping = false
+/** One Ctrl-C may reach us twice, from the terminal and through npm: signals closer than this are one, in milliseconds. */
+const sameSignalMilliseconds = 1_000
+let stoppingSince: number | undefined
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.on(signal, () => {
-    // A second signal means now.
-    if (stopping) process.exit(130)
-    stopping = true
-    stop()
+    if (stoppingSince === undefined) {
+      stoppingSince = performance.now()
+      stop()
+    } else if (performance.now() - stoppingSince > sameSignalMilliseconds) {
+      // A second signal means now.
+      process.exit(130)
+    }
   })
 }
 
