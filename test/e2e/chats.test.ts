@@ -184,6 +184,20 @@ describe.skipIf(browser === null)('chats in a real browser', () => {
     await page.emulateMedia({ colorScheme: 'dark', reducedMotion: 'reduce' })
   })
 
+  test('[PAGE42] a person may keep the model from looking by itself', async () => {
+    const { page } = view
+    await newChat(page)
+    await page.getByRole('button', { name: 'The model may look into the files' }).click()
+    await askThrough(page, 'Do not look anything up')
+    await finishedAnswer(page)
+    expect(providers.requests.at(-1)?.body).not.toHaveProperty('tools')
+    await page.reload()
+    await page.getByRole('button', { name: 'The model may look into the files', pressed: false }).click()
+    await askThrough(page, 'Now you may')
+    await expect.poll(() => providers.requests.at(-1)?.body).toHaveProperty('tools')
+    await finishedAnswer(page)
+  })
+
   test('[PAGE43] a fallback is told with the reason, and every attempt can be unfolded', async () => {
     const { page } = view
     await newChat(page)
@@ -249,7 +263,7 @@ describe.skipIf(browser === null)('chats in a real browser', () => {
     const { page } = view
     await page.getByRole('button', { name: 'Chats', exact: true }).click()
     const rows = page.getByRole('link', { name: /\d messages?/ })
-    await expect.poll(() => rows.count()).toBe(8)
+    await expect.poll(() => rows.count()).toBe(9)
     await view.picture('chat-history-1440-dark')
     await expectNoFaults(page)
     await page.emulateMedia({ colorScheme: 'dark', reducedMotion: 'reduce' })
@@ -283,7 +297,7 @@ describe.skipIf(browser === null)('chats in a real browser', () => {
     await page.getByRole('button', { name: 'Delete chat' }).click()
     await page.getByRole('heading', { name: 'Ask about your code' }).waitFor()
     await page.getByRole('button', { name: 'Chats', exact: true }).click()
-    await expect.poll(() => rows.count()).toBe(7)
+    await expect.poll(() => rows.count()).toBe(8)
     await page.goto(address)
     await page.getByRole('heading', { name: 'This chat is not here' }).waitFor()
     await page.getByRole('button', { name: 'New chat' }).last().click()

@@ -57,13 +57,14 @@ function Conversation({ session, onHistory }: { session: ChatSession; onHistory:
   const { turns, reading } = useStore(session.store)
   const { data: catalog } = useModels()
   const chosen = useStore(chats.model)
+  const tools = useStore(chats.tools)
   const { scroller, content, atEnd, toEnd, toElement, keepPlace } = useStickToBottom()
   const model = modelToAsk(catalog, chosen)
   const last = turns.at(-1)
   useFromItsBeginning(last, () => toElement('article:last-of-type'))
   const ask = (question: string, files: readonly string[]) => {
     toEnd()
-    void session.ask({ question, files, model })
+    void session.ask({ question, files, model, tools })
   }
   return (
     <>
@@ -73,7 +74,7 @@ function Conversation({ session, onHistory }: { session: ChatSession; onHistory:
             <Transcript
               session={session}
               onAsk={(question) => ask(question, [])}
-              onRetry={() => void session.retry(model)}
+              onRetry={() => void session.retry({ model, tools })}
               onHistory={onHistory}
               onEarlier={() => void keepPlace(session.readEarlier)}
             />

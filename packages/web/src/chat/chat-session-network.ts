@@ -87,7 +87,7 @@ export const lines = (list: unknown[]) => list.map((event) => `data: ${JSON.stri
 export const events = (...list: unknown[]) => eventStream(lines(list))
 export const envelope = (data: unknown) =>
   Response.json({ success: true, data, message: '', timestamp: '', requestId: '' })
-export const ask = (question: string, model = 'gpt') => ({ question, model, files: [] })
+export const ask = (question: string, model = 'gpt') => ({ question, model, files: [], tools: true })
 
 /** Resolves when the last turn is as wanted. */
 export function shown({ store }: ReturnType<typeof sessionOf>['session'], wanted: (turn: Turn) => boolean) {

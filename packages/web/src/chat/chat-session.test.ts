@@ -169,7 +169,7 @@ describe('a chat', () => {
       state: 'failed',
       error: { code: 'RATE_LIMITED', retryAfterSeconds: 9 },
     })
-    await session.retry('claude')
+    await session.retry({ model: 'claude', tools: true })
     expect(session.store.get().turns).toHaveLength(1)
     expect(last()).toMatchObject({ question: 'Hi?', askedModel: 'claude', text: 'Yes' })
   })

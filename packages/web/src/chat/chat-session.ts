@@ -18,6 +18,8 @@ export interface Question {
   question: string
   model: string
   files: readonly string[]
+  /** the model may look into the workspace by itself, where it can */
+  tools: boolean
 }
 
 /** What is known about what the server has stored before the turns that are here. */
@@ -46,7 +48,7 @@ export interface ChatSession {
   readEarlier(): Promise<void>
   ask(question: Question): Promise<void>
   /** Asks the last question once more. One that never reached the server gives way to it. */
-  retry(model: string): Promise<void>
+  retry(how: Pick<Question, 'model' | 'tools'>): Promise<void>
   /** Stops the answer at the server, so that nothing more is paid for; what came is kept. */
   stop(): Promise<void>
 }
@@ -163,7 +165,7 @@ export function createChatSession(deps: ChatSessionDeps): ChatSession {
     change(id, (turn) => ({ ...turn, answeredBy: { model, provider } }))
   }
 
-  async function ask({ question, model, files }: Question): Promise<void> {
+  async function ask({ question, model, files, tools }: Question): Promise<void> {
     const { chatId, reading } = store.get()
     if (running !== null || reading.state !== 'read') return
     const turn = newTurn(deps, { question, model, files })
@@ -174,7 +176,7 @@ export function createChatSession(deps: ChatSessionDeps): ChatSession {
       message: question,
       model,
       workspaceId: deps.workspaceId,
-      enableTools: true,
+      enableTools: tools,
       earlyHeaders: true,
       ...(chatId === null ? {} : { chatId }),
       ...(files.length === 0 ? {} : { files: [...files] }),
@@ -272,11 +274,11 @@ export function createChatSession(deps: ChatSessionDeps): ChatSession {
     if (running === own) own.controller.abort()
   }
 
-  async function retry(model: string): Promise<void> {
+  async function retry(how: Pick<Question, 'model' | 'tools'>): Promise<void> {
     const last = store.get().turns.at(-1)
     if (last === undefined || last.question === null || running !== null) return
     if (isUnsent(last)) store.set((state) => ({ ...state, turns: state.turns.slice(0, -1) }))
-    await ask({ question: last.question, files: last.files, model })
+    await ask({ question: last.question, files: last.files, ...how })
   }
 
   return { store, draft: createStore(''), read, readEarlier, ask, retry, stop }
@@ -287,7 +289,7 @@ function isUnsent({ runId, outcome }: Turn): boolean {
   return runId === null && outcome.state === 'failed'
 }
 
-function newTurn(deps: ChatSessionDeps, { question, model, files }: Question): Turn {
+function newTurn(deps: ChatSessionDeps, { question, model, files }: Omit<Question, 'tools'>): Turn {
   return {
     id: deps.newId(),
     question,

@@ -43,7 +43,7 @@ describe('the chats that the page holds', () => {
     const { sessions, stored } = sessionsOf()
     const begun = sessions.of(place)
     expect(sessions.of(place)).toBe(begun)
-    await begun.ask({ question: 'Hi?', model: 'gpt', files: [] })
+    await begun.ask({ question: 'Hi?', model: 'gpt', files: [], tools: true })
     expect(stored).toEqual([chatId])
     expect(sessions.of({ ...place, chatId })).toBe(begun)
     expect(sessions.of(place)).not.toBe(begun)
@@ -65,9 +65,13 @@ describe('the chats that the page holds', () => {
     expect(sessions.of({ ...place, chatId: 'first' })).not.toBe(first)
   })
 
-  test('[PAGE7] the chosen model stays chosen after a reload', () => {
+  test('[PAGE7, PAGE42] the chosen model, and whether it may use tools, stay chosen after a reload', () => {
     const storage = memoryStorage()
-    sessionsOf(storage).sessions.model.set('claude')
+    const { sessions } = sessionsOf(storage)
+    expect(sessions.tools.get()).toBe(true)
+    sessions.model.set('claude')
+    sessions.tools.set(false)
     expect(sessionsOf(storage).sessions.model.get()).toBe('claude')
+    expect(sessionsOf(storage).sessions.tools.get()).toBe(false)
   })
 })

@@ -21,6 +21,8 @@ export interface ChatSessions {
   forget(place: ChatPlace): void
   /** key of the model that the person has chosen; null follows the recommendation */
   readonly model: Store<string | null>
+  /** models may look into the workspace by themselves, where they can */
+  readonly tools: Store<boolean>
 }
 
 /** Conversations held at once; the one that was not looked at for longest leaves first, unless it is being answered. */
@@ -82,6 +84,12 @@ export function createChatSessions(deps: {
       key: 'atelier.model',
       schema: z.string().nullable(),
       initial: null,
+      storage: deps.storage,
+    }),
+    tools: createPersistedStore<boolean>({
+      key: 'atelier.tools',
+      schema: z.boolean(),
+      initial: true,
       storage: deps.storage,
     }),
   }

@@ -1,8 +1,11 @@
 import { maxMessageLength } from '@atelier/contract'
-import { ArrowUp, Paperclip, Square, X } from 'lucide-react'
+import { ArrowUp, Paperclip, Square, Wrench, X } from 'lucide-react'
 import { type KeyboardEvent, useState } from 'react'
+import { useModels } from '../lib/queries.ts'
+import { useServices } from '../lib/services.tsx'
 import { type Store, useStore } from '../lib/store.ts'
 import { useIde } from '../shell/use-ide.ts'
+import { IconButton } from '../ui/button.tsx'
 import styles from './chat.module.css'
 import { ModelPicker } from './model-picker.tsx'
 
@@ -74,6 +77,7 @@ export function Composer({ draft, model, busy, disabled, onModel, onAsk, onStop 
       />
       <div className={styles.composerFoot}>
         <ModelPicker model={model} onChoose={onModel} />
+        <ToolsToggle model={model} />
         {canAttach && (
           <button
             type="button"
@@ -98,6 +102,24 @@ export function Composer({ draft, model, busy, disabled, onModel, onAsk, onStop 
         )}
       </div>
     </form>
+  )
+}
+
+/** Whether the model may look into the files by itself: better answers, for more tokens. */
+function ToolsToggle({ model }: { model: string }) {
+  const { chats } = useServices()
+  const on = useStore(chats.tools)
+  const { data: catalog } = useModels()
+  if (catalog?.models.find(({ key }) => key === model)?.capabilities.tools !== true) return null
+  return (
+    <IconButton
+      icon={Wrench}
+      label="The model may look into the files"
+      side="top"
+      size={14}
+      aria-pressed={on}
+      onClick={() => chats.tools.set(!on)}
+    />
   )
 }
 
