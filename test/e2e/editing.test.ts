@@ -1,4 +1,11 @@
-import { type FileContent, readFiles, replaceFile } from '@atelier/contract'
+import {
+  createFile,
+  createTerminal,
+  deleteFile,
+  type FileContent,
+  readFiles,
+  replaceFile,
+} from '@atelier/contract'
 import { launchBrowser, startTestServer, type TestServer } from '@atelier/testkit'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -194,6 +201,36 @@ describe.skipIf(browser === null)('editing files in a real browser', () => {
     await page.keyboard.type('VAT')
     await page.locator('.cm-searchMatch').first().waitFor()
     await view.picture('editor-search-1440-dark')
+  })
+
+  test('[PAGE21] a file that is deleted on disk says so, and with edits it can be saved again', async () => {
+    const remove = async (path: string) => {
+      const query = new URLSearchParams({ workspaceId, path })
+      await ada.send(deleteFile.method, `${deleteFile.path}?${query}`)
+    }
+    await openFile('windows.txt')
+    await typeAtStart('kept ')
+    await remove('windows.txt')
+    await page.getByText('This file was deleted on disk. Your text is kept here.').waitFor()
+    await page.getByRole('button', { name: 'Save it again' }).click()
+    await saved()
+    expect((await onDisk('windows.txt')).content).toBe('kept zero\r\none\r\ntwo\r\n')
+    await remove('windows.txt')
+    await page.getByRole('heading', { name: 'No such file' }).waitFor()
+  })
+
+  test('[PAGE28] bytes that are no text, and too many of them, can be downloaded', async () => {
+    const body = { workspaceId, path: 'data.bin', content: '//4A', encoding: 'base64' }
+    await ada.send(createFile.method, createFile.path, body)
+    await page.goto(`/w/${workspaceId}/files?file=data.bin`)
+    await page.getByRole('heading', { name: 'Not text' }).waitFor()
+    const script = 'head -c 9000000 /dev/zero | tr "\\0" a > large.tmp && mv large.tmp large.txt'
+    await ada.send('POST', createTerminal.path, { workspaceId, command: ['sh', '-c', script] })
+    await page.getByRole('treeitem', { name: 'large.txt' }).click()
+    await page.getByRole('heading', { name: 'Too large to open here' }).waitFor()
+    const downloading = page.waitForEvent('download')
+    await page.getByRole('link', { name: 'Download' }).click()
+    expect((await downloading).suggestedFilename()).toBe('large.txt')
   })
 
   test('[PAGE22] a viewer reads, and is offered nothing that changes a file', async () => {

@@ -109,6 +109,8 @@ function createWorkspaceDocuments(deps: {
     const made = createOpenDocument({ path: file.path, disk, drafts, write, read, onSaved })
     documents.set(file.path, made)
     made.store.subscribe(count)
+    // It is opened while the page is rendered; what that changes is told after it.
+    queueMicrotask(count)
     return made
   }
 

@@ -127,6 +127,16 @@ describe('a draft', () => {
     expect(again.open().store.get()).toMatchObject({ edited: true, theirs: { text: 'theirs' } })
   })
 
+  test('[PAGE20] that is on disk already is none any more', () => {
+    const { disk, storage, open } = createPlace()
+    const document = open()
+    document.restore('draft')
+    document.flush()
+    disk.text = 'draft'
+    expect(open().store.get().edited).toBe(false)
+    expect(Object.keys(storage)).toEqual([])
+  })
+
   test('[PAGE20] goes with its edits', () => {
     const { storage, open } = createPlace()
     const document = open()

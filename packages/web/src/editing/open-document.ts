@@ -73,6 +73,7 @@ export function createOpenDocument({ disk, drafts, ...deps }: DocumentDeps): Ope
   let buffer: TextBuffer = plainBuffer(draft?.text ?? disk.text)
   let timer: ReturnType<typeof setTimeout> | undefined
   const store = createStore<DocumentState>(initialState(disk, draft))
+  if (draft?.text === disk.text) drafts.remove(deps.path)
   const change = (part: Partial<DocumentState>) => store.set((state) => ({ ...state, ...part }))
 
   function keepDraft(): void {
@@ -135,7 +136,9 @@ export function createOpenDocument({ disk, drafts, ...deps }: DocumentDeps): Ope
       return change({ saving: false, saveError: error })
     try {
       const version = await deps.read(path)
-      change({ saving: false })
+      // Where the file is as it was, something else stood in the way.
+      const isSame = version.revision === store.get().base.revision
+      change({ saving: false, saveError: isSame ? error : undefined })
       seen(version)
     } catch (unread) {
       change({ saving: false, saveError: unread })

@@ -1,5 +1,6 @@
 import { Sparkles } from 'lucide-react'
 import { type ReactNode, useEffect, useEffectEvent } from 'react'
+import { useDocuments } from '../editing/use-documents.ts'
 import { useServices } from '../lib/services.tsx'
 import { useStore } from '../lib/store.ts'
 import { shortcutLabel } from '../lib/use-shortcut.ts'
@@ -10,24 +11,32 @@ import { FileView } from './file-view.tsx'
 import styles from './files.module.css'
 import { ScratchView } from './scratch-view.tsx'
 import { TabBar, useActiveTabKey } from './tab-bar.tsx'
-import { type OpenTabs, openFileTab, openPreviewTab } from './tabs.ts'
+import { type OpenTabs, openFileTab, openPreviewTab, tabKey } from './tabs.ts'
 
 /** The middle: tabs, and the file that the address names. `empty` takes the place of a workspace without files. */
 export function EditorArea({ empty }: { empty: ReactNode }) {
   const { location } = useIde()
   const store = useServices().tabs.of(location.workspaceId)
+  const documents = useDocuments(location.workspaceId)
   const { tabs } = useStore(store)
   const activeKey = useActiveTabKey()
   const { file, scratch, preview } = location
 
-  const openTab = useEffectEvent((current: OpenTabs): OpenTabs['tabs'] => {
-    if (file !== null) return openFileTab(current.tabs, file, current.lastKey)
-    return preview === null ? current.tabs : openPreviewTab(current.tabs, preview, current.lastKey)
+  const tabsWithActive = ({ tabs: current, lastKey }: OpenTabs): OpenTabs['tabs'] => {
+    if (file !== null) return openFileTab(current, file, lastKey)
+    return preview === null ? current : openPreviewTab(current, preview, lastKey)
+  }
+  const showActive = useEffectEvent(() => {
+    if (activeKey === null) return
+    const before = store.get()
+    const next = tabsWithActive(before)
+    store.set({ tabs: next, lastKey: activeKey })
+    // The file that gave its tab away is looked at no more.
+    for (const tab of before.tabs)
+      if (tab.kind === 'file' && !next.some((one) => tabKey(one) === tabKey(tab))) documents.close(tab.path)
   })
   // biome-ignore lint/correctness/useExhaustiveDependencies: another page of the same port is the same tab
-  useEffect(() => {
-    if (activeKey !== null) store.set((current) => ({ tabs: openTab(current), lastKey: activeKey }))
-  }, [activeKey, store, preview?.path])
+  useEffect(() => showActive(), [activeKey, store, preview?.path])
 
   const code = tabs.find((tab) => tab.kind === 'scratch' && tab.id === scratch)
   return (

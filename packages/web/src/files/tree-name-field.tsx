@@ -62,7 +62,8 @@ export function TreeNameField({ label, initial, faultOf, onName, onLeave }: Tree
         }}
         onClick={(event) => event.stopPropagation()}
         onKeyDown={(event) => {
-          event.stopPropagation()
+          // The tree has other uses for plain keys; shortcuts of the page work here too.
+          if (!event.ctrlKey && !event.metaKey) event.stopPropagation()
           if (event.key === 'Enter') void take()
           if (event.key === 'Escape') leave()
         }}

@@ -82,7 +82,7 @@ function StartFault({ error }: { error: unknown }) {
     <div role="alert" className={styles.install}>
       <p>code-server is not installed on this server. Whoever runs it can install it with</p>
       <CopyButton label="Copy the command" text={command} caption={command} />
-      <p>and it opens here without a restart of the server.</p>
+      <p>and it opens here once the workspace was stopped and started. The server needs no restart.</p>
     </div>
   )
 }
