@@ -142,7 +142,7 @@ export function createLedger(dependencies: {
       const { runId, userId, workspaceId, apiKeyId, finishReason, usage, cost } = call
       const { key, id, pricing } = call.model
       const known = pricing === null ? null : cost
-      const charge = known ?? costOf(usage, withKnownRates(pricingOf(model), cautiousRates())) ?? '0'
+      const charge = known ?? costOf(usage, withKnownRates(pricingOf(call.model), cautiousRates())) ?? '0'
       const entry = { callId, runId, userId, workspaceId, apiKeyId, model: key, provider: id }
       writer.add({ ...entry, finishReason, usage, cost, charge })
     },
