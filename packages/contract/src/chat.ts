@@ -189,6 +189,8 @@ export const ChatFailed = z.object({
   finishReason: z.enum(['error', 'interrupted']),
   runId: RunId,
   attempts: Attempts,
+  usage: Usage.optional().describe('where a model had begun'),
+  cost: Cost.optional(),
 })
 export type ChatFailed = z.infer<typeof ChatFailed>
 

@@ -85,7 +85,10 @@ export async function* answerChunks(options: {
       const nothing = { finishReason: 'aborted' as const, usage: noUsage, cost: '0' }
       return yield await ended('aborted', doneChunk(context, nothing, { text, attempts: [] }))
     }
-    yield await ended('error', failedChunk(context, toAppError(error), 'error', attemptsOf(error)))
+    yield await ended(
+      'error',
+      failedChunk(context, { error: toAppError(error), finishReason: 'error' }, attemptsOf(error)),
+    )
   }
 }
 
@@ -136,8 +139,9 @@ function lastChunk(
   answer: { text: string; attempts: readonly Attempt[] },
 ): ChatDone | ChatFailed {
   if (event.type === 'finished') return doneChunk(context, event, answer)
+  const { error, usage, cost } = event
   const finishReason = event.finishReason === 'interrupted' ? 'interrupted' : 'error'
-  return failedChunk(context, event.error, finishReason, answer.attempts)
+  return failedChunk(context, { error, finishReason, spent: { usage, cost } }, answer.attempts)
 }
 
 function doneChunk(
@@ -161,10 +165,15 @@ function doneChunk(
 
 export function failedChunk(
   { runId }: Pick<AnswerContext, 'runId'>,
-  { code, message, details }: AppError,
-  finishReason: 'error' | 'interrupted',
+  failure: {
+    error: AppError
+    finishReason: ChatFailed['finishReason']
+    spent?: Pick<ChatDone, 'usage' | 'cost'>
+  },
   attempts: readonly Attempt[] = [],
 ): ChatFailed {
+  const { code, message, details } = failure.error
   const error = { code, message, ...(details && { details }) }
-  return { error, done: true, finishReason, runId, attempts: [...attempts] }
+  const { finishReason, spent } = failure
+  return { error, done: true, finishReason, runId, attempts: [...attempts], ...spent }
 }

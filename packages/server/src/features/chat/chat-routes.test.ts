@@ -77,11 +77,12 @@ describe('streamed answers', () => {
     expect((await ask({ ...question, model: 'unpriced' })).last).toMatchObject({ cost: null })
   })
 
-  it('[CHAT4, GW9] a stream that ends without its completion signal is interrupted, and what came is kept', async () => {
+  it('[CHAT4, CHAT19, GW9] a stream that ends without its completion signal is interrupted, and what came is kept', async () => {
     server.scripts.set('test', brokenAnswer)
     const { content, chunks, last } = await ask(question)
     expect(content).toBe('Half of an answ')
     expect(last).toMatchObject({ done: true, finishReason: 'interrupted', error: { code: 'PROVIDER_ERROR' } })
+    expect(last).toMatchObject({ usage: { estimated: true }, cost: expect.any(String) })
     expect(chunks.filter((chunk) => 'done' in chunk)).toHaveLength(1)
     expect(server.logged.find(({ msg }) => msg === 'answer')).toMatchObject({
       finishReason: 'interrupted',

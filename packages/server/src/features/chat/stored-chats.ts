@@ -1,16 +1,14 @@
-import type { AnswerFacts, ChatDone, ChatFailed, StoredChat, StoredMessage } from '@atelier/contract'
+import type { StoredChat, StoredMessage } from '@atelier/contract'
 import { AppError, invalidField, notFound } from '../../base/app-error.ts'
 import { newId } from '../../base/ids.ts'
 import type { Principal } from '../../platform/identity/principal.ts'
-import { type EndedAnswer, failedChunk } from './answer-chunks.ts'
 import type { AnswerContext, WorkspaceGuard } from './answer-context.ts'
-import { stepsToKeep } from './answer-steps.ts'
 import { chatDocument } from './chat-document.ts'
 import type { AnswerKeeping } from './chat-service.ts'
-import type { ChatCursor, ChatRow, ChatStore, MessageRow, NewMessageRow } from './chat-store.ts'
+import type { ChatCursor, ChatRow, ChatStore, MessageRow } from './chat-store.ts'
 import type { SpokenMessage } from './conversation.ts'
-import type { LostAnswer } from './run-recovery.ts'
 import type { Runs } from './runs.ts'
+import { storedAnswerOf, unstored } from './stored-answer.ts'
 
 /** The conversations of people. All of it is the caller's own; somebody else's is not there. */
 export interface StoredChats {
@@ -214,7 +212,7 @@ export function createStoredChats(dependencies: {
             if ((await store.append(userId, chatId, [asked], changes)) === null) throw notFound('Chat')
           },
           async keep(ended) {
-            const answer = await toMessage(ended)
+            const answer = await storedAnswerOf(ended)
             try {
               const model = ended.model === null ? {} : { model: ended.model.key }
               if ((await store.append(userId, chatId, [answer], model)) === null) throw notFound('Chat')
@@ -227,60 +225,6 @@ export function createStoredChats(dependencies: {
         }
       },
   }
-}
-
-/** What an answer had said when its process died. */
-export function lostAnswerOf(runId: string, { content, tools }: LostAnswer): NewMessageRow {
-  // What ran when the process died has no result.
-  const uses = [...tools.values()].map((use) =>
-    use.state === 'running' ? { ...use, state: 'failed' as const, summary: 'interrupted' } : use,
-  )
-  const answer: AnswerFacts = { ...noFacts, runId, finishReason: 'interrupted', tools: uses }
-  return { id: newId('message'), role: 'assistant', content, answer, steps: null }
-}
-
-const noFacts: Omit<AnswerFacts, 'runId' | 'finishReason'> = {
-  model: null,
-  provider: null,
-  usage: null,
-  cost: null,
-  citations: [],
-  attempts: [],
-  tools: [],
-  ragContext: null,
-}
-
-async function toMessage({
-  text,
-  model,
-  tools,
-  steps,
-  finishReason,
-  chunk,
-}: EndedAnswer): Promise<NewMessageRow> {
-  const known = 'error' in chunk ? {} : factsOf(chunk)
-  const answer: AnswerFacts = {
-    ...noFacts,
-    ...known,
-    runId: chunk.runId,
-    model: model?.key ?? null,
-    provider: model?.id ?? null,
-    finishReason,
-    attempts: chunk.attempts,
-    tools,
-  }
-  const kept = await stepsToKeep(steps, text)
-  return { id: newId('message'), role: 'assistant', content: text, answer, steps: kept }
-}
-
-function factsOf({ usage, cost, citations, ragContext }: ChatDone) {
-  return { usage, cost, citations, ragContext }
-}
-
-/** An end that is not kept is not told as if it were. */
-function unstored(context: AnswerContext, chunk: ChatDone | ChatFailed): ChatFailed {
-  const error = new AppError('SERVICE_UNAVAILABLE', 'The answer could not be stored')
-  return failedChunk(context, error, 'error', chunk.attempts)
 }
 
 /** Characters of a title that is made from a question. */

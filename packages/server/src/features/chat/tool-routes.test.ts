@@ -236,6 +236,7 @@ describe('tools', () => {
     const body = { message: 'Which files?', model: 'tools', workspaceId, enableTools: true }
     const { last, headers } = await readAll(await server.client.stream(startChatStream, { body }))
     expect(last).toMatchObject({ done: true, finishReason: 'error', error: { code: 'PROVIDER_ERROR' } })
+    expect(last).toMatchObject({ usage: { outputTokens: 7 }, cost: '0.000134' })
     expect(last && 'attempts' in last ? last.attempts : []).toHaveLength(7)
     const read = await server.client.call(readChats, { query: { chatId: headers.get('x-chat-id') ?? '' } })
     expect(read).toMatchObject({ items: [{}, { content: 'One. ', answer: { tools: [{ state: 'done' }] } }] })

@@ -111,8 +111,8 @@ function createTranslation(facts: { runId: string; chatId?: string }): (event: R
     return [...closeText(), ...sources, { type: 'finish-step' }, ...ending]
   }
 
-  function failed({ error, finishReason, runId, attempts }: ChatFailed): UIMessageChunk[] {
-    const messageMetadata = { finishReason, runId, attempts, error }
+  function failed({ done: _, ...messageMetadata }: ChatFailed): UIMessageChunk[] {
+    const { error, finishReason } = messageMetadata
     return [
       ...closeText(),
       { type: 'finish-step' },

@@ -109,7 +109,7 @@ describe('a chain of models', () => {
       true,
     )
     expect(last).toMatchObject({ finishReason: 'stop', usage: { estimated: true } })
-    expect(last && 'usage' in last && last.usage.outputTokens).toBeGreaterThan(7)
+    expect(last && 'usage' in last && last.usage?.outputTokens).toBeGreaterThan(7)
     expect(chunks.filter((chunk) => 'done' in chunk)).toHaveLength(1)
   })
 
