@@ -25,9 +25,10 @@ export async function typeLine(page: Page, line: string): Promise<void> {
 }
 
 /** What a screen reader calls the tabs. */
-export async function tabNames(page: Page): Promise<(string | null)[]> {
-  const tabs = await page.getByRole('tablist', { name: 'Terminals' }).getByRole('tab').all()
-  return Promise.all(tabs.map((tab) => tab.getAttribute('aria-label')))
+export function tabNames(page: Page): Promise<string[]> {
+  return page.evaluate(
+    `Array.from(document.querySelectorAll('[aria-label=Terminals] [role=tab]'), (tab) => tab.ariaLabel)`,
+  )
 }
 
 /** The accessible name of what has the focus. */

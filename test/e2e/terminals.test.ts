@@ -74,7 +74,7 @@ describe.skipIf(browser === null)('terminals in a real browser', () => {
     await page.getByRole('button', { name: 'New terminal' }).click()
     await expect.poll(() => tabNames(page)).toEqual(['Terminal 1', 'Terminal 2'])
     await expectScreen(page, '$')
-    await typeLine(page, 'printf "\\033]0;my build\\007"; echo second')
+    await typeLine(page, 'printf "\\033]0;my build\\007"; echo sec""ond')
     await expect.poll(() => tabNames(page)).toEqual(['Terminal 1', 'my build'])
     await expectScreen(page, 'second')
 
@@ -93,7 +93,7 @@ describe.skipIf(browser === null)('terminals in a real browser', () => {
   })
 
   test('[PAGE34] a file with its line in the output opens there', async () => {
-    await typeLine(page, 'clear; echo "at ./index.js:7:3"')
+    await typeLine(page, 'clear; echo "at ./index.js:"7:3')
     await expectScreen(page, 'at ./index.js:7:3')
     await clickWord(page, './index.js:7:3')
     await page.locator('.cm-marked-line').waitFor()
@@ -157,7 +157,7 @@ describe.skipIf(browser === null)('terminals in a real browser', () => {
     await page.getByRole('button', { name: 'Take over' }).click()
     await other.page.getByText('Another connection types here').waitFor()
     await terminal(page).click()
-    await typeLine(page, 'echo taken-over')
+    await typeLine(page, "echo taken-'over'")
     await expectScreen(other.page, 'taken-over')
     expect(await screenOf(other.page)).not.toContain('refused')
 
