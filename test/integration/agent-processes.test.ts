@@ -114,6 +114,17 @@ describe('a terminal', () => {
     await expect(stuck.result).rejects.toMatchObject({ code: 'CANCELLED' })
   })
 
+  it('[AGT44] whose program reads nothing of what is typed holds up nothing else', async () => {
+    const command = ['bash', '-c', 'stty -icanon -echo; echo deaf; exec sleep 1000']
+    const deaf = agent.open('terminal.open', { command })
+    for await (const message of deaf.messages)
+      if (message.kind === 'data' && Buffer.from(message.bytes).includes('deaf')) break
+    await type(deaf, 'x'.repeat(100_000))
+    expect((await shell(agent, 'echo fine')).stdout).toBe('fine\n')
+    deaf.cancel()
+    await expect(deaf.result).rejects.toMatchObject({ code: 'CANCELLED' })
+  })
+
   it('[AGT42] has the size it was opened with, and the one it is given', async () => {
     const { terminal, reader } = openShell({ cols: 101, rows: 41 })
     await until(reader, /\$ $/)

@@ -1,10 +1,16 @@
+import { writeSync } from 'node:fs'
 import { constants } from 'node:os'
+import { setTimeout as delay } from 'node:timers/promises'
 import { ReadStream } from 'node:tty'
 import type { NativePty } from './native-pty.ts'
 import { createOutputBatch } from './output-batch.ts'
 
 /** How long small pieces of output wait for more, so that a busy program makes few frames. */
 const gatherMs = 4
+
+/** A terminal that takes no more is tried again after the first time, then after twice as long, up to the longest. */
+const firstTryMs = 1
+const longestTryMs = 50
 
 /** After the program has ended, output of its background jobs is awaited while it comes at least this often. */
 const quietMs = 100
@@ -99,21 +105,38 @@ export function openPseudoTerminal(native: NativePty, request: TerminalRequest):
   return {
     pid: forked.pid,
     read: () => batch.next(),
-    write: (bytes) => {
-      if (stream.destroyed) return Promise.resolve()
-      return new Promise((resolve) => {
-        const done = () => {
-          stream.off('close', done)
-          resolve()
+    async write(bytes) {
+      let tryMs = firstTryMs
+      for (let offset = 0; offset < bytes.length && !stream.destroyed; ) {
+        const taken = writeNow(forked.fd, bytes.subarray(offset))
+        offset += taken
+        if (taken > 0) tryMs = firstTryMs
+        else {
+          await delay(tryMs)
+          tryMs = Math.min(tryMs * 2, longestTryMs)
         }
-        stream.once('close', done)
-        stream.write(bytes, done)
-      })
+      }
     },
     resize(columns, lines) {
       if (!stream.destroyed) native.resize(forked.fd, columns, lines)
     },
     exited: exit.promise,
     close: () => stream.destroy(),
+  }
+}
+
+/**
+ * Writes as much as the terminal takes at once. The stream itself would not return before it has taken all: libuv opens
+ * this side of a terminal for blocking writes, and everything else in the agent would wait for a program that reads nothing.
+ */
+function writeNow(descriptor: number, bytes: Uint8Array): number {
+  try {
+    return writeSync(descriptor, bytes)
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined
+    if (code === 'EAGAIN') return 0
+    // Nobody has the other side open any more, which its reader notices.
+    if (code === 'EIO') return bytes.length
+    throw error
   }
 }
