@@ -17,6 +17,7 @@ import {
   createWorkspaceSessions,
   type WorkspaceSessions,
 } from '../../packages/server/src/features/sessions/index.ts'
+import { type TerminalSessions, terminalFeature } from '../../packages/server/src/features/terminal/index.ts'
 import { createWorkspaceGuard } from '../../packages/server/src/features/workspaces/index.ts'
 import { mountMemberRoutes } from '../../packages/server/src/features/workspaces/member-routes.ts'
 import { createMemberStore } from '../../packages/server/src/features/workspaces/member-store.ts'
@@ -41,6 +42,7 @@ export interface ContentSite extends AsyncDisposable {
   readonly port: number
   readonly sessions: WorkspaceSessions
   readonly editors: EditorSessions
+  readonly terminals: TerminalSessions
   /** moves the clock of the server on */
   pass(milliseconds: number): void
   makeWorkspace(person: Person): Promise<string>
@@ -145,6 +147,7 @@ export async function startContentSite(options: {
         name.kind === 'port' ? previews.target(name.workspaceId, name.port) : editors.target(name.sessionId),
     }),
   )
+  const { terminals } = stack.use(terminalFeature({ http, sockets, guard, sessions, clock, logger }))
   http.app.server.on('upgrade', sockets.upgrade)
   const url = await http.app.listen({ port: 0, host: '127.0.0.1' })
   const owned = stack.move()
@@ -153,6 +156,7 @@ export async function startContentSite(options: {
     port: Number(new URL(url).port),
     sessions,
     editors,
+    terminals,
     pass: (milliseconds) => {
       passed += milliseconds
     },
