@@ -20,6 +20,9 @@ import {
 } from './open-page.ts'
 
 const browser: Browser | null = await launchBrowser()
+/** Compressed scripts, styles and answers of the page that a stranger sees first. */
+const firstPageBytes = 200_000
+
 const project = join(import.meta.dirname, '../../packages/client')
 
 describe.skipIf(browser === null)('usage and providers in a real browser', () => {
@@ -42,10 +45,21 @@ describe.skipIf(browser === null)('usage and providers in a real browser', () =>
     await providers?.[Symbol.asyncDispose]()
   })
 
+  test('[PAGE46] the first page is small', async () => {
+    await using first = await openPage(browser as Browser, server.url)
+    await first.page.goto('/sign-in')
+    await first.page.getByRole('button', { name: 'Sign in' }).waitFor()
+    const loaded = await resourcesOf(first.page)
+    const bytes = loaded.reduce((sum, { encodedBodySize }) => sum + encodedBodySize, 0)
+    expect(bytes).toBeGreaterThan(20_000)
+    expect(bytes).toBeLessThan(firstPageBytes)
+  })
+
   test('[PAGE44] before the first question the page says what will be counted', async () => {
     const { page } = view
     await page.goto('/settings/usage')
     await page.getByText('No model was asked in this time').waitFor()
+    expect((await resourcesOf(page)).filter(isPlots)).toEqual([])
     await expectNoFaults(page)
     await page.emulateMedia({ colorScheme: 'dark', reducedMotion: 'reduce' })
   })
@@ -91,6 +105,7 @@ describe.skipIf(browser === null)('usage and providers in a real browser', () =>
     expect(await page.locator('canvas').count()).toBe(2)
     const tokens = page.getByRole('img', { name: /^Tokens of each day/ })
     await expect.poll(() => tokens.evaluate(isDrawn)).toBe(true)
+    expect((await resourcesOf(page)).filter(isPlots)).not.toEqual([])
     await expectNoFaults(page)
     await view.picture('usage-1440-light')
     await page.emulateMedia({ colorScheme: 'dark', reducedMotion: 'reduce' })
@@ -170,6 +185,20 @@ describe.skipIf(browser === null)('usage and providers in a real browser', () =>
     expect(view.complaints).toEqual([])
   })
 })
+
+interface Resource {
+  name: string
+  encodedBodySize: number
+}
+
+/** What the browser has fetched for this page. */
+function resourcesOf(page: Page): Promise<Resource[]> {
+  return page.evaluate(`performance.getEntriesByType('resource')
+    .map(({ name, encodedBodySize }) => ({ name, encodedBodySize }))`)
+}
+
+/** The plotting library is in a file of its own. */
+const isPlots = ({ name }: Resource) => name.includes('usage-plots')
 
 async function chooseModel(page: Page, name: string): Promise<void> {
   await page.getByRole('button', { name: /^Model:/ }).click()
