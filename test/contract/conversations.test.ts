@@ -207,12 +207,15 @@ for (const { name, skipped } of stores) {
         await found.close()
       })
 
-      it('[CONV11] a MongoDB that is gone is 503 for conversations, and for nothing else', async () => {
-        await mongo?.crash()
-        const failing = client.call(readChats, { query: {} })
-        await expect(failing).rejects.toMatchObject({ status: 503, code: 'SERVICE_UNAVAILABLE' })
-        expect((await fetch(`${server.url}/api/health/ready`)).status).toBe(200)
-      })
+      it.skipIf(process.env.MONGODB_TEST_URI)(
+        '[CONV11] a MongoDB that is gone is 503 for conversations, and for nothing else',
+        async () => {
+          await mongo?.crash()
+          const failing = client.call(readChats, { query: {} })
+          await expect(failing).rejects.toMatchObject({ status: 503, code: 'SERVICE_UNAVAILABLE' })
+          expect((await fetch(`${server.url}/api/health/ready`)).status).toBe(200)
+        },
+      )
     }
   })
 }

@@ -26,7 +26,7 @@ export async function openMongo(uri: string): Promise<Mongo> {
   // Some 10 MB that only who has it needs.
   const { MongoClient } = await import('mongodb')
   const client = new MongoClient(uri, { appName: 'atelier', ignoreUndefined: true, ...limits })
-  const database = client.db(client.options.dbName === 'test' ? usualName : client.options.dbName)
+  const database = client.db(nameIn(uri) ?? usualName)
 
   async function use<Result>(work: (from: Db) => Promise<Result>): Promise<Result> {
     try {
@@ -43,6 +43,12 @@ export async function openMongo(uri: string): Promise<Mongo> {
     throw error
   }
   return { use, [Symbol.asyncDispose]: () => client.close() }
+}
+
+/** The database that an address names: what stands between the hosts and the options. */
+function nameIn(uri: string): string | undefined {
+  const [, name] = /^[^:]+:\/\/[^/]+\/([^?]+)/.exec(uri) ?? []
+  return name === undefined ? undefined : decodeURIComponent(name)
 }
 
 /** Names of the driver's errors when it cannot reach the server, or not in time. */
