@@ -111,6 +111,7 @@ describe.skipIf(browser === null)('editing and running, for everybody', () => {
       await settled(page)
       await expectNoOverflow(page)
       await expectNoFaults(page)
+      await view.picture(`narrow-${place.replace(/\W.*/, '')}-375-light`)
     }
     await view.picture('sandbox-375-light')
     await makeConflict()

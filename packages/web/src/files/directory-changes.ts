@@ -25,17 +25,15 @@ export async function followDirectory({
   signal,
 }: FollowOptions): Promise<void> {
   const tree = ['workspace', workspaceId, 'tree']
+  const files = ['workspace', workspaceId, 'file']
   let timer: ReturnType<typeof setTimeout> | undefined
   let indexingTimer: ReturnType<typeof setTimeout> | undefined
   let lastRead = 0
-  const readTree = () => {
-    const wait = Math.max(0, lastRead + treeEveryMs - Date.now())
-    timer ??= setTimeout(() => {
-      timer = undefined
-      lastRead = Date.now()
-      void queryClient.invalidateQueries({ queryKey: tree })
-      watchIndexing(mostIndexingReads)
-    }, wait)
+  let isWholeDue = false
+  const stop = () => {
+    clearTimeout(timer)
+    clearTimeout(indexingTimer)
+    timer = undefined
   }
   const isIndexing = () =>
     queryClient
@@ -49,19 +47,33 @@ export async function followDirectory({
       watchIndexing(readsLeft - 1)
     }, indexingEveryMs)
   }
+  /** Soon, but not more often than the limit; `whole`: the files that are shown too. */
+  const read = (whole: boolean) => {
+    isWholeDue ||= whole
+    const wait = Math.max(0, lastRead + treeEveryMs - Date.now())
+    timer ??= setTimeout(() => {
+      timer = undefined
+      lastRead = Date.now()
+      for (const queryKey of isWholeDue ? [tree, files] : [tree])
+        void queryClient.invalidateQueries({ queryKey })
+      isWholeDue = false
+      watchIndexing(mostIndexingReads)
+    }, wait)
+  }
   /** The first event is for what was read before it; what is being read now is new enough. */
-  const readAll = () => {
-    for (const queryKey of [tree, ['workspace', workspaceId, 'file']])
+  const readWhatIsOld = () => {
+    for (const queryKey of [tree, files])
       void queryClient.invalidateQueries({ queryKey }, { cancelRefetch: false })
+    lastRead = Date.now()
     watchIndexing(mostIndexingReads)
   }
-  const take = ({ paths, all, watching }: DirectoryChange) => {
+  const take = ({ paths, all, watching }: DirectoryChange, isFirst: boolean) => {
     // Starting and stopping are among what such an event tells.
     if (all) void queryClient.invalidateQueries({ queryKey: ['workspace', workspaceId, 'status'] })
     // A workspace that does not run does not change, and reading would start it.
-    if (watching === null) return
-    if (all) return readAll()
-    readTree()
+    if (watching === null) return stop()
+    if (isFirst) return readWhatIsOld()
+    read(all)
     for (const path of paths) {
       void queryClient.invalidateQueries({
         predicate: ({ queryKey: [area, id, kind, at] }) =>
@@ -73,17 +85,15 @@ export async function followDirectory({
     }
   }
 
-  const stop = () => {
-    clearTimeout(timer)
-    clearTimeout(indexingTimer)
-  }
   signal.addEventListener('abort', stop, { once: true })
   for (let failures = 0; !signal.aborted; failures += 1) {
     try {
       const { events } = await client.stream(watchFiles, { params: { workspaceId } }, { signal })
+      let isFirst = true
       for await (const { event } of events) {
         failures = 0
-        take(event)
+        take(event, isFirst)
+        isFirst = false
       }
     } catch (error) {
       if (!(error instanceof ApiError) && !signal.aborted) throw error

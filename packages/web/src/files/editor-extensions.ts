@@ -85,7 +85,11 @@ export function markLines(view: EditorView, lines: LineRange | null): void {
   if (lines !== null) {
     const { doc } = view.state
     const start = doc.line(Math.min(lines.start, doc.lines)).from
-    effects.push(EditorView.scrollIntoView(start, { y: 'start', yMargin: 80 }))
+    // Lines that are in sight, such as those whose numbers were clicked, stay where they are.
+    const { top, bottom } = view.lineBlockAt(start)
+    const { scrollTop, clientHeight } = view.scrollDOM
+    const isInSight = top >= scrollTop && bottom <= scrollTop + clientHeight
+    if (!isInSight) effects.push(EditorView.scrollIntoView(start, { y: 'start', yMargin: 80 }))
     view.dispatch({ effects, selection: { anchor: start } })
     return
   }

@@ -25,7 +25,7 @@ export function CodeServerSection({ workspaceId }: { workspaceId: string }) {
   const start = useMutation({
     mutationFn: () => client.call(startCodeServer, { body: { workspaceId } }),
     // A browser that keeps the window from opening leaves the link.
-    onSuccess: ({ url }) => window.open(url, '_blank'),
+    onSuccess: ({ url }) => window.open(url, '_blank', 'noopener'),
     onSettled: readAgain,
   })
   const stop = useMutation({

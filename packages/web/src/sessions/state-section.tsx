@@ -12,6 +12,9 @@ import { activityName, isolationWords, stateWords } from './session-words.ts'
 import styles from './sessions.module.css'
 import { statusKey, useWorkspaceStatus } from './use-workspace-status.ts'
 
+/** What happened within this time is going on, in milliseconds. */
+const justNowMs = 60_000
+
 /** What state the sandbox is in and why, what keeps it there, and what separates it from the machine. */
 export function StateSection({ workspaceId, canEdit }: { workspaceId: string; canEdit: boolean }) {
   const status = useWorkspaceStatus(workspaceId)
@@ -150,7 +153,8 @@ function StateFacts({ status }: { status: WorkspaceStatus }) {
             <ul>
               {activity.map(({ kind, detail, at }) => (
                 <li key={`${kind} ${detail}`}>
-                  {activityName(kind)}: {detail}, {formatAgo(at, now)}
+                  {activityName(kind)}: {detail}
+                  {now - Date.parse(at) > justNowMs && `, ${formatAgo(at, now)}`}
                 </li>
               ))}
             </ul>
