@@ -22,7 +22,7 @@ import { heldOut, tuning } from './retrieval/questions.ts'
  * what the same question costs when the database compares the vectors itself (`databaseScan`: one leg of four).
  */
 const sizes = [1_000, 10_000, 20_000]
-const rounds = 5
+const rounds = 3
 const questions = [...tuning, ...heldOut].map(({ question }) => question)
 const never = new AbortController().signal
 
