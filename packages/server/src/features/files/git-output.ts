@@ -51,7 +51,7 @@ export function cloneFailure(lastWords: string): AppError {
   if (/response 403|not on the list of allowed hosts/.test(lastWords))
     return new AppError('FORBIDDEN', 'The host of the repository is not one that workspaces may reach')
   if (
-    /could not read Username|Authentication failed|Repository not found|returned error: 40[134]/.test(
+    /could not read Username|Authentication failed|repository '.*' not found|Repository not found|returned error: 40[134]/.test(
       lastWords,
     )
   )
