@@ -7,7 +7,7 @@ export interface EntryWriter extends AsyncDisposable {
 }
 
 /** Pause between statements, and after the database has not answered, in milliseconds. */
-const pauseMilliseconds = 50
+const pauseMilliseconds = 100
 const retryMilliseconds = 1_000
 
 /** Entries that wait for a database that does not answer: some 50 MB. */

@@ -43,7 +43,7 @@ export function watchAnswer(options: {
     const untilTotal = started + limits.total - now
     if (untilTotal <= 0) expire('total_timeout')
     else if (untilSilence <= 0) expire(silence.reason)
-    else timer = setTimeout(check, Math.min(untilSilence, untilTotal) + 1)
+    else timer = setTimeout(check, Math.ceil(Math.min(untilSilence, untilTotal)) + 1)
   }
 
   function expire(reason: string): void {
