@@ -130,7 +130,7 @@ describe.each(pairs)('a conversation that goes on from %s to %s', (first, second
     await fc.assert(property, { numRuns: 6 })
   })
 
-  it('[CHAT5, TOOL5, TOOL9] keeps what tools gave, and reasoning for the model that made it only', async () => {
+  it('[CHAT5, CHAT25, TOOL5, TOOL9] keeps what tools gave, and reasoning for the model that made it only', async () => {
     const calls = fc.uniqueArray(fc.constantFrom('a', 'b', 'c'), { minLength: 1, maxLength: 3 })
     const property = fc.asyncProperty(calls, fc.boolean(), async (files, says) => {
       const question = marked('Which?')

@@ -35,9 +35,12 @@ const idsOf: Record<Wire, RegExp> = {
 }
 
 const readers: Record<Wire, (body: Json, path: string) => SentConversation> = {
-  responses: ({ input }, path) => {
+  responses: ({ input, store }, path) => {
     expect(path).toContain('/responses')
     const items = input as Json[]
+    // A reference is void with the key of another account, so nothing is kept there to be referred to.
+    expect(store).toBe(false)
+    expect(items.filter(({ type }) => type === 'item_reference')).toEqual([])
     const callItems = items.filter(({ type }) => type === 'function_call')
     const outputs = items.filter(({ type }) => type === 'function_call_output')
     return {

@@ -1,4 +1,4 @@
-import type { LanguageModelV4 } from '@ai-sdk/provider'
+import type { LanguageModelV4, LanguageModelV4CallOptions } from '@ai-sdk/provider'
 import type { ModelsEnvironment } from './models-environment.ts'
 
 /** What a provider package needs to reach its service. */
@@ -39,7 +39,7 @@ export const hostedProviders: readonly HostedProvider[] = [
     async load(connection, model, environment) {
       const provider = (await import('@ai-sdk/openai')).createOpenAI(connection)
       return speaksResponses(connection.baseURL, this.address, environment)
-        ? provider.responses(model)
+        ? keepingNothing(provider.responses(model))
         : provider.chat(model)
     },
   },
@@ -120,6 +120,26 @@ export const hostedProviders: readonly HostedProvider[] = [
       (await import('@ai-sdk/groq')).createGroq(connection).languageModel(model),
   },
 ]
+
+/**
+ * The same model, of whose calls OpenAI keeps nothing. Its reasoning then comes encrypted with the answer and goes back
+ * whole: a reference to what is kept would be void with another account's key, and after 30 days.
+ */
+function keepingNothing(model: LanguageModelV4): LanguageModelV4 {
+  const { specificationVersion, provider, modelId, supportedUrls } = model
+  const unkept = (call: LanguageModelV4CallOptions): LanguageModelV4CallOptions => {
+    const { openai, ...others } = call.providerOptions ?? {}
+    return { ...call, providerOptions: { ...others, openai: { ...openai, store: false } } }
+  }
+  return {
+    specificationVersion,
+    provider,
+    modelId,
+    supportedUrls,
+    doGenerate: (call) => model.doGenerate(unkept(call)),
+    doStream: (call) => model.doStream(unkept(call)),
+  }
+}
 
 /** A model of a server that speaks OpenAI's chat completions. */
 export async function loadCompatible(
