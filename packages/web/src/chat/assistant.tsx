@@ -12,7 +12,7 @@ import type { ChatSession } from './chat-session.ts'
 import { Composer } from './composer.tsx'
 import { modelToAsk } from './model-choice.ts'
 import { Transcript } from './transcript.tsx'
-import type { Turn } from './turn.ts'
+import { arrivingIn, type Turn } from './turn.ts'
 import { preloadAnswerMarkdown } from './turn-view.tsx'
 import { useStickToBottom } from './use-stick-to-bottom.ts'
 
@@ -60,7 +60,8 @@ function Conversation({ session, onHistory }: { session: ChatSession; onHistory:
   const tools = useStore(chats.tools)
   const { scroller, content, atEnd, toEnd, toElement, keepPlace } = useStickToBottom()
   const model = modelToAsk(catalog, chosen)
-  const last = turns.at(-1)
+  const arriving = arrivingIn(turns)
+  const last = arriving ?? turns.at(-1)
   useFromItsBeginning(last, () => toElement('article:last-of-type'))
   const ask = (question: string, files: readonly string[]) => {
     toEnd()
@@ -91,7 +92,7 @@ function Conversation({ session, onHistory }: { session: ChatSession; onHistory:
       <Composer
         draft={session.draft}
         model={model}
-        busy={last?.outcome.state === 'streaming'}
+        busy={arriving !== undefined}
         disabled={reading.state !== 'read'}
         onModel={(key) => chats.model.set(key)}
         onAsk={ask}

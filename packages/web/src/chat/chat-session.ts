@@ -219,9 +219,9 @@ export function createChatSession(deps: ChatSessionDeps): ChatSession {
         reading: read,
       })
     }
-    const last = store.get().turns.at(-1)
-    if (chat.runId === null || last === undefined || last.runId === chat.runId) return
-    await resume(last.id, chat.runId)
+    const asked = store.get().turns.findLast((turn) => !isUnsent(turn))
+    if (chat.runId === null || asked === undefined || asked.runId === chat.runId) return
+    await resume(asked.id, chat.runId)
   }
 
   /** The run is told from its beginning. */
@@ -233,6 +233,8 @@ export function createChatSession(deps: ChatSessionDeps): ChatSession {
       runId,
       outcome: { state: 'streaming', stopping: false },
     }))
+    // The answer that will be stored.
+    countMessages(1)
     const query = { runId, lastEventId: 0 }
     await follow(turnId, (signal) => () => client.stream(resumeChatStream, { query }, { signal }))
   }

@@ -5,6 +5,7 @@ import { newId } from '../lib/new-id.ts'
 import { createPersistedStore } from '../lib/persisted-store.ts'
 import type { Store } from '../lib/store.ts'
 import { type ChatSession, createChatSession } from './chat-session.ts'
+import { arrivingIn } from './turn.ts'
 
 /** Where a conversation is shown; `chatId` is null for one that begins. */
 export interface ChatPlace {
@@ -61,7 +62,7 @@ export function createChatSessions(deps: {
   function dropOldest(): void {
     for (const [key, session] of sessions) {
       if (sessions.size < mostSessions) return
-      if (session.store.get().turns.at(-1)?.outcome.state !== 'streaming') sessions.delete(key)
+      if (arrivingIn(session.store.get().turns) === undefined) sessions.delete(key)
     }
   }
 

@@ -137,6 +137,27 @@ describe('a stored chat', () => {
     expect(session.store.get().turns.map((turn) => turn.question)).toEqual(['A?', 'Elsewhere?', 'Refused?'])
   })
 
+  test('[PAGE40] a question that is refused because another window asked first stays, and that answer is followed', async () => {
+    const stored = [question(1, 'A?'), answer(2, 'A.')]
+    const pages = [page(stored), page([...stored, question(3, 'Elsewhere?')], { runId: 'run_9' })]
+    const { session } = sessionOf(
+      (_signal, { method, url }) => {
+        if (method === 'POST') return new Response('', { status: 409 })
+        if (url.startsWith('/api/chat/stream')) return events(chunk('Yes.'), done())
+        return envelope(pages.shift() ?? page([]))
+      },
+      { chatId },
+    )
+    await session.read()
+    await session.ask(ask('Here?'))
+    await session.read()
+    expect(session.store.get().turns.slice(1)).toMatchObject([
+      { question: 'Elsewhere?', text: 'Yes.', outcome: { state: 'done' } },
+      { question: 'Here?', outcome: { state: 'failed' } },
+    ])
+    expect(session.store.get().messages).toBe(4)
+  })
+
   test('[PAGE40] one that cannot be read says why, and can be read again', async () => {
     const answers = [new Response('', { status: 404 }), envelope(page([question(1, 'A?'), answer(2, 'A.')]))]
     const { session } = sessionOf(() => answers.shift() ?? new Response(''), { chatId })

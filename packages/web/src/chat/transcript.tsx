@@ -8,7 +8,7 @@ import { EmptyState, Loading } from '../ui/feedback.tsx'
 import styles from './chat.module.css'
 import type { ChatSession } from './chat-session.ts'
 import { FirstQuestion } from './first-question.tsx'
-import type { Turn } from './turn.ts'
+import { arrivingIn, type Turn } from './turn.ts'
 import { isVoid, TurnView } from './turn-view.tsx'
 
 interface TranscriptProps {
@@ -26,7 +26,7 @@ export function Transcript({ session, onAsk, onRetry, onHistory, onEarlier }: Tr
   if (reading.state === 'failed') return <NotRead error={reading.error} onRetry={() => void session.read()} />
   if (turns.length === 0) return <FirstQuestion onAsk={onAsk} onHistory={onHistory} />
   const last = turns.at(-1)
-  const busy = last?.outcome.state === 'streaming'
+  const busy = arrivingIn(turns) !== undefined
   return (
     <>
       {reading.earlier !== null && (

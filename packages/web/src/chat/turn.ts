@@ -42,6 +42,11 @@ export interface Turn {
   outcome: Outcome
 }
 
+/** The answer that is arriving; a question that was refused meanwhile may stand after it. */
+export function arrivingIn(turns: readonly Turn[]): Turn | undefined {
+  return turns.findLast(({ outcome }) => outcome.state === 'streaming')
+}
+
 export interface ChatCost {
   /** exact sum in USD of the answers whose price is known */
   known: string
