@@ -215,7 +215,8 @@ describe.skipIf(browser === null)('editing files in a real browser', () => {
     await page.getByRole('button', { name: 'Save it again' }).click()
     await saved()
     expect((await onDisk('windows.txt')).content).toBe('kept zero\r\none\r\ntwo\r\n')
-    await remove('windows.txt')
+    await openFile('README.md')
+    await remove('README.md')
     await page.getByRole('heading', { name: 'No such file' }).waitFor()
   })
 

@@ -66,6 +66,7 @@ describe.skipIf(browser === null)('the file tree in a real browser', () => {
     await field.fill('new.ts')
     await field.press('Enter')
     await page.getByRole('tab', { name: 'new.ts', selected: true }).waitFor()
+    await field.waitFor({ state: 'detached' })
     expect(await pathsOnDisk()).toContain('src/new.ts')
   })
 
@@ -75,8 +76,8 @@ describe.skipIf(browser === null)('the file tree in a real browser', () => {
     await choose('New folder')
     await page.keyboard.type('parts')
     await page.keyboard.press('Enter')
-    await row('parts').waitFor()
-    expect(await pathsOnDisk()).toContain('src/parts')
+    await expect.poll(pathsOnDisk).toContain('src/parts')
+    await page.getByLabel('Name of the new folder').waitFor({ state: 'detached' })
     await row('parts').click({ button: 'right' })
     await choose('New file')
     await page.keyboard.press('Escape')

@@ -6,6 +6,7 @@ import { errorLine } from '../ui/describe-error.ts'
 import { ImportError } from '../workspaces/import-session.ts'
 import type { Picked } from '../workspaces/picked-files.ts'
 import { isArchive } from '../workspaces/picked-files.ts'
+import { ancestorsOf } from './file-tree.ts'
 import { useWorkspaceFiles } from './file-tree-context.tsx'
 import { closeTabsBelow, isAtOrBelow, movePath, moveTabs } from './tabs.ts'
 
@@ -26,7 +27,7 @@ export function useFileActions(): FileActions {
   const { workspaceId, file } = ide.location
   const { client, queryClient, tabs, toasts, imports } = useServices()
   const documents = useDocuments(workspaceId)
-  const { isFile, replacing } = useWorkspaceFiles()
+  const { isFile, replacing, expanded } = useWorkspaceFiles()
   const store = tabs.of(workspaceId)
 
   const readAgain = () => queryClient.invalidateQueries({ queryKey: ['workspace', workspaceId, 'tree'] })
@@ -94,6 +95,8 @@ export function useFileActions(): FileActions {
     const [only] = picked.files
     const prefix = folder === '' ? '' : `${folder}/`
     const files = picked.files.map((one) => ({ ...one, path: prefix + one.path }))
+    // What arrives is to be seen.
+    if (folder !== '') expanded.set((open) => new Set([...open, ...ancestorsOf(folder), folder]))
     const start = () =>
       void imports.of(workspaceId).start(async () => {
         // The import unpacks an archive that comes alone, and always at the root.
