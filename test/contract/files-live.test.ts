@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto'
 import {
+  addWorkspaceMember,
   changeFiles,
   createFile,
   deleteFile,
@@ -642,6 +643,24 @@ describe.skipIf(noSandbox)('the files of a workspace', () => {
       executable: true,
     })
     expect((await read('b.txt')).data.content).toBe('new')
+  })
+
+  it('[FILE21] a viewer reads and changes nothing; a key does what its scopes say', async () => {
+    await create('a.txt', 'one')
+    const bob = await signUpPerson(server.url)
+    const { workspaceId } = place
+    const member = { email: bob.email, role: 'viewer' } as const
+    await place.api.call(addWorkspaceMember, { params: { workspaceId }, body: member })
+    const statuses = async (headers: Record<string, string>) => {
+      const sent = { ...headers, 'content-type': 'application/json' }
+      const body = JSON.stringify({ workspaceId, path: 'b.txt' })
+      const read = await fetch(`${server.url}/api/files?workspaceId=${workspaceId}&path=a.txt`, { headers })
+      const write = await fetch(`${server.url}/api/files`, { method: 'POST', headers: sent, body })
+      return [read.status, write.status]
+    }
+    expect(await statuses(bob.headers)).toEqual([200, 403])
+    expect(await statuses({ 'x-api-key': await ada.apiKey({ scopes: ['files:read'] }) })).toEqual([200, 403])
+    expect(await statuses({ 'x-api-key': await ada.apiKey({ scopes: ['files:write'] }) })).toEqual([403, 201])
   })
 
   it('[FILE24] every limit is listed', async () => {

@@ -1,12 +1,15 @@
 import { createClient } from '@atelier/client'
 import { createWorkspace, importIntoWorkspace } from '@atelier/contract'
 import { signUpPerson, startTestServer } from '@atelier/testkit'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { cloneRepository } from '../../packages/server/src/features/files/clone-repository.ts'
 import type { AgentClient } from '../../packages/server/src/platform/runtime/agent-client.ts'
 import { type GitSite, startGitSite } from './git-site.ts'
 import { readText, shell } from './runtime-support/agent-calls.ts'
 import { isolatingRuntimes, noBubblewrap, type RuntimeSite } from './runtime-support/runtimes.ts'
+
+// Servers are started and stopped here; on a busy machine that takes its time.
+vi.setConfig({ testTimeout: 180_000 })
 
 describe.skipIf(noBubblewrap())('a repository', () => {
   let git: GitSite

@@ -34,7 +34,8 @@ describe.each(isolatingRuntimes)('while names are swapped, on the runtime $kind'
       `rm -rf ../outside * && mkdir ../outside && echo ${secret} > ../outside/name && mkdir a && echo inside > a/name`,
     )
   })
-  const attempt = (name: string, act: () => Promise<void>) => it.skipIf(missing !== undefined)(name, act)
+  const attempt = (name: string, act: () => Promise<void>) =>
+    it.skipIf(missing !== undefined)(name, act, 180_000)
 
   /** Exchanges two names in one step, again and again, until told to stop; resolves to how often. */
   function swap(one: string, other: string): { stop(): Promise<number> } {

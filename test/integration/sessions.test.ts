@@ -5,16 +5,21 @@ import { createClient } from '@atelier/client'
 import {
   createFile,
   deleteWorkspace,
+  importIntoWorkspace,
   readFiles,
   startWorkspace,
   stopWorkspace,
   watchFiles,
 } from '@atelier/contract'
 import { type Person, signUpPerson, startTestServer, type TestServer } from '@atelier/testkit'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { runIn } from '../contract/run-in-workspace.ts'
 import { noBubblewrap } from './runtime-support/runtimes.ts'
+import { startServerProcess } from './server-process.ts'
 import { namesIn, openSession, openTerminal } from './session-site.ts'
+
+// Servers are started and stopped here; on a busy machine that takes its time.
+vi.setConfig({ testTimeout: 180_000 })
 
 const noSandbox = noBubblewrap()
 const isRoot = process.getuid?.() === 0
@@ -111,7 +116,7 @@ describe.skipIf(noSandbox)('the sandbox of a workspace', () => {
     await used.becomes('stopped')
     // What it was stopped for does not keep anybody from using it again.
     expect((await busy.start()).state).toBe('running')
-  }, 180_000)
+  })
 
   it('[SESS9] is gone with its workspace: nobody starts it, nothing of it stays', async () => {
     const place = await open()
@@ -177,6 +182,33 @@ describe('a server that cannot isolate', () => {
       expect((await place.start()).state).toBe('running')
     }
     rmSync(path, { recursive: true })
+  })
+
+  it.skipIf(noSandbox)('[IMP18] does not import past a directory that it cannot write to', async () => {
+    const dataDirectory = mkdtempSync(join(tmpdir(), 'atelier-directory-'))
+    const start = (environment: Record<string, string>) =>
+      startServerProcess({ ATELIER_DATA_DIR: dataDirectory, ...environment })
+    let workspaceId: string
+    let ada: Person
+    {
+      await using before = await start({})
+      ada = await signUpPerson(before.url)
+      const place = await openSession({ ...before, dataDirectory }, ada)
+      workspaceId = place.workspaceId
+      await place.api.call(createFile, { body: { workspaceId, path: 'a', content: 'kept' } })
+    }
+    {
+      await using server = await start({ PATH: '/nonexistent' })
+      const headers = { cookie: ada.cookie, origin: server.url }
+      const api = createClient({ baseUrl: server.url, headers })
+      const form = new FormData()
+      form.append('files', new File(['lost'], 'b'))
+      await expect(api.call(importIntoWorkspace, { params: { workspaceId }, form })).rejects.toMatchObject({
+        status: 503,
+        message: expect.stringContaining('apt-get install bubblewrap'),
+      })
+    }
+    rmSync(dataDirectory, { recursive: true })
   })
 
   it('[SESS12] runs nothing without isolation beyond loopback, or for more than one person', async () => {
