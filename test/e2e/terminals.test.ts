@@ -4,7 +4,7 @@ import { addWorkspaceMember, createFile } from '@atelier/contract'
 import { launchBrowser, signUpPerson, startTestServer, type TestServer } from '@atelier/testkit'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { expectNoFaults } from './expect-no-faults.ts'
+import { expectNoFaults } from './no-faults.ts'
 import {
   createWorkspaceThrough,
   importFolderThrough,
