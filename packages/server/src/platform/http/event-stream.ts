@@ -37,14 +37,15 @@ export async function writeEventStream(
     if (value !== undefined) response.setHeader(name, value)
   }
   response.statusCode = 200
-  response.flushHeaders()
   let pending = ''
-  let scheduled: NodeJS.Immediate | undefined
+  // The headers go out in this turn, too, with the first events where these are ready.
+  let scheduled: NodeJS.Immediate | undefined = setImmediate(flush)
 
   function flush(): void {
     clearImmediate(scheduled)
     scheduled = undefined
     if (pending !== '') response.write(pending)
+    else if (!response.headersSent) response.flushHeaders()
     pending = ''
   }
 
