@@ -4,6 +4,7 @@ import { startAtelier } from './gateway/atelier-server.ts'
 import { type ChildServer, startChild } from './gateway/child-server.ts'
 import { applyLoad, type Load, type LoadResult } from './gateway/load.ts'
 import { startPortkey } from './gateway/portkey-server.ts'
+import { targetsOf } from './gateway/targets.ts'
 import { interleave, median, round, writeResults } from './harness.ts'
 
 /**
@@ -51,7 +52,8 @@ for (const { kind, connections, requests } of scenarios) {
   results[`${kind}, ${connections} connections`] = summarise(taken)
 }
 const peak = await memoryOf((server) => server.peakMemory())
-writeResults('gateway', { rounds, ...results, memoryMiB: { idle, peak } })
+const targets = targetsOf(results, peak.atelier ?? Number.NaN)
+writeResults('gateway', { rounds, targets, ...results, memoryMiB: { idle, peak } })
 
 interface Contestant {
   load: Load
