@@ -1,9 +1,10 @@
 import type { LanguageModelV4Message, LanguageModelV4Prompt } from '@ai-sdk/provider'
 import { invalidField } from '../../base/app-error.ts'
-import type { AnswerPart } from '../gateway/index.ts'
 import { type AnswerStep, fitResults, stepMessages } from './answer-steps.ts'
 import type { Conversation, Turn } from './conversation.ts'
+import { fitHistory, textOfPart, withoutSteps } from './fit-history.ts'
 import { mostTokens, type TokenCounter } from './token-counter.ts'
+import { createRoom, type Room, tokensPerMessage } from './token-room.ts'
 import type { Passage } from './workspace-context.ts'
 import { formatMaterial, formatPassage, materialRules, newBoundary, toolRules } from './workspace-material.ts'
 
@@ -51,7 +52,7 @@ export interface PromptBuilder {
 }
 
 /** Tokens of a model whose window is not known: the smallest that current servers run models with. */
-const smallestWindow = 8_192
+export const smallestWindow = 8_192
 
 /** Tokens kept for an answer whose length the caller does not limit. */
 const usualAnswer = 8_192
@@ -59,21 +60,14 @@ const usualAnswer = 8_192
 /** Part of the window that stays free: vendors' encoders differ from ours, by a fifth for code. */
 const safetyMargin = 0.15
 
-/** Parts of what is left after the question that passages and condensed turns may take. */
+/** Part of what is left after the question that passages may take. */
 const passagesShare = 0.5
-const condensedShare = 0.1
 
 /** Part of what is left after the question that is kept for what tools give. */
 const toolsShare = 0.4
 
-/** Characters that are kept of a condensed turn. */
-const condensedLength = 160
-
 /** Left-out parts that are named: enough to know what to ask for. */
 const mostLeftOutNamed = 20
-
-/** Tokens that a message costs beside its text, in every vendor's format. */
-const tokensPerMessage = 8
 
 const identity = [
   'You are the assistant of Atelier, a platform where people write software. Answer questions about programming and',
@@ -176,112 +170,12 @@ function surelyFits(system: string, request: PromptRequest, capacity: number): b
   return most <= capacity
 }
 
-/** Tokens that are still free. */
-interface Room {
-  readonly capacity: number
-  cost(texts: readonly string[]): Promise<number>
-  /** Takes room for all texts, or for none. */
-  take(texts: readonly string[]): Promise<boolean>
-  /** A room of a part of what is left, for a trial: it takes nothing from this one. */
-  part(share: number): Room
-  /** Takes a part of what is left, and gives its tokens. */
-  keep(share: number): number
-}
-
-function createRoom(capacity: number, tokens: TokenCounter): Room {
-  let free = capacity
-  async function cost(texts: readonly string[]): Promise<number> {
-    let sum = 0
-    for (const text of texts) sum += tokensPerMessage + (await tokens.count(text))
-    return sum
-  }
-  return {
-    capacity,
-    cost,
-    async take(texts) {
-      const needed = await cost(texts)
-      if (needed > free) return false
-      free -= needed
-      return true
-    },
-    part: (share) => createRoom(Math.max(0, Math.floor(free * share)), tokens),
-    keep(share) {
-      const kept = Math.floor(free * share)
-      free -= kept
-      return kept
-    },
-  }
-}
-
 async function fitPassages(passages: readonly Passage[], room: Room): Promise<Passage[]> {
   const fitting: Passage[] = []
   for (const passage of passages) {
     if (await room.take([formatPassage(passage, 1)])) fitting.push(passage)
   }
   return fitting
-}
-
-/** The newest turns whole; of older ones a line each, as far as there is room. */
-async function fitHistory(
-  history: readonly Turn[],
-  room: Room,
-): Promise<{ turns: readonly Turn[]; condensed: string }> {
-  const forWhole = room.part(1 - condensedShare)
-  const forCondensed = room.part(condensedShare)
-  let first = history.length
-  let turns: Turn[] = []
-  // Two at a time: a question without its answer would make two questions in a row.
-  while (first >= 2) {
-    const pair = history.slice(first - 2, first)
-    const fitting = await firstFitting([pair, pair.map(withoutSteps)], forWhole)
-    if (fitting === undefined) break
-    turns = [...fitting, ...turns]
-    first -= 2
-  }
-  const lines: string[] = []
-  for (const turn of history.slice(0, first).toReversed()) {
-    const line = condense(turn)
-    if (!(await forCondensed.take([line]))) break
-    lines.unshift(line)
-  }
-  return { turns, condensed: describeCondensed(lines, first) }
-}
-
-async function firstFitting(versions: readonly Turn[][], room: Room): Promise<Turn[] | undefined> {
-  for (const turns of versions) if (await room.take(turns.flatMap(textsOf))) return turns
-  return undefined
-}
-
-/** What a turn costs: the text of an answer that called tools is in its steps. */
-function textsOf({ text, steps }: Turn): string[] {
-  if (steps === undefined) return [text]
-  return steps.flatMap(({ parts, results }) => [
-    ...parts.map(textOfPart),
-    ...results.map((result) => result.text),
-  ])
-}
-
-function textOfPart(part: AnswerPart): string {
-  return part.type === 'tool-call' ? `${part.call.name} ${part.call.input}` : part.text
-}
-
-function withoutSteps({ role, text }: Turn): Turn {
-  return { role, text }
-}
-
-function condense({ role, text }: Turn): string {
-  const line = text.replace(/\s+/g, ' ').trim()
-  const short = line.length > condensedLength ? `${line.slice(0, condensedLength)}…` : line
-  return `- ${role === 'user' ? 'person' : 'you'}: ${short}`
-}
-
-function describeCondensed(lines: readonly string[], left: number): string {
-  if (left === 0) return ''
-  const omitted = left - lines.length
-  const head = `[${left} earlier messages of this conversation do not fit any more.`
-  if (lines.length === 0) return `${head}]`
-  const note = omitted > 0 ? ` The beginnings of the last ${lines.length} of them:` : ' Their beginnings:'
-  return `${head}${note}\n${lines.join('\n')}]`
 }
 
 function toPrompt(parts: {

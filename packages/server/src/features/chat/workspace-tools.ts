@@ -2,6 +2,8 @@ import type { LanguageModelV4FunctionTool } from '@ai-sdk/provider'
 import { z } from 'zod'
 import { AppError } from '../../base/app-error.ts'
 import type { WorkspaceScope } from '../../platform/identity/workspace-scope.ts'
+import { charactersPerToken } from '../../platform/models/usage.ts'
+import { smallestWindow } from './prompt-builder.ts'
 import type { ContextSource, FileSource, Passage } from './workspace-context.ts'
 import { formatPassage, oneLine } from './workspace-material.ts'
 
@@ -47,10 +49,8 @@ const mostCitedFiles = 20
 
 /** Characters of one result; the rest is cut and said to be. */
 const mostCharacters = 40_000
-/** Part of a model's window that one result may take, and the window where nobody tells. */
+/** Part of a model's window that one result may take. */
 const resultShare = 0.15
-const smallestWindow = 8_192
-const charactersOfToken = 4
 
 const Path = z.string().max(4_096)
 const Line = z.number().int().min(1)
@@ -92,9 +92,9 @@ export function createWorkspaceTools(dependencies: {
   logger: { error(fields: object, message: string): void }
 }): WorkspaceTools {
   const { scope, retrieval, files, sources, contextWindow, logger } = dependencies
-  const window = (contextWindow ?? smallestWindow) * charactersOfToken
+  const window = (contextWindow ?? smallestWindow) * charactersPerToken
   const longest = Math.min(mostCharacters, Math.floor(window * resultShare))
-  const searchTokens = Math.min(mostSearchTokens, Math.floor(longest / charactersOfToken))
+  const searchTokens = Math.min(mostSearchTokens, Math.floor(longest / charactersPerToken))
 
   const handlers: { [Name in ToolName]: Handler<z.output<(typeof inputs)[Name]>> } = {
     async search_code({ query }) {
