@@ -104,11 +104,16 @@ describe.skipIf(browser === null)('the file tree in a real browser', () => {
   })
 
   test('[PAGE23] a row is dragged into a folder, and back by the notice', async () => {
+    await row('README.md').click()
+    await page.waitForURL('**file=README.md')
     await row('README.md').dragTo(row('parts'))
     await notice('“README.md” is in src/parts now').waitFor()
+    await page.waitForURL('**file=src/parts/README.md')
     expect(await pathsOnDisk()).toContain('src/parts/README.md')
     await page.getByRole('button', { name: 'Undo' }).click()
     await expect.poll(pathsOnDisk).toContain('README.md')
+    await page.waitForURL('**file=README.md')
+    await page.getByLabel('Content of README.md').getByText('# Engine').waitFor()
   })
 
   test('[PAGE23] Delete says what goes; a file comes back by Undo', async () => {

@@ -1,6 +1,8 @@
 import { createFile, type DirectoryEntry, deleteFile, moveFile, readFiles } from '@atelier/contract'
+import { navigate } from 'wouter/use-browser-location'
 import { useDocuments } from '../editing/use-documents.ts'
 import { useServices } from '../lib/services.tsx'
+import { ideHref, parseIdeLocation } from '../shell/ide-url.ts'
 import { useIde } from '../shell/use-ide.ts'
 import { errorLine } from '../ui/describe-error.ts'
 import { ImportError } from '../workspaces/import-session.ts'
@@ -24,7 +26,7 @@ export interface FileActions {
 /** What can be done to the files of the workspace that is open. */
 export function useFileActions(): FileActions {
   const ide = useIde()
-  const { workspaceId, file } = ide.location
+  const { workspaceId } = ide.location
   const { client, queryClient, tabs, toasts, imports } = useServices()
   const documents = useDocuments(workspaceId)
   const { isFile, replacing, expanded } = useWorkspaceFiles()
@@ -48,45 +50,51 @@ export function useFileActions(): FileActions {
     await client.call(moveFile, { body: { workspaceId, from, to } })
     documents.moved(from, to)
     store.set((open) => moveTabs(open, from, to))
-    if (file !== null && isAtOrBelow(file, from))
-      ide.go({ file: movePath(file, from, to) }, { replace: true })
+    followShown(workspaceId, (file) => movePath(file, from, to))
     forget(from)
     forget(to)
     await readAgain()
   }
 
-  /** What brings a deleted file back; null where it cannot be. */
-  async function rememberFile(entry: DirectoryEntry): Promise<(() => Promise<void>) | null> {
+  /** A file as it is now, and what brings it back; null where it cannot be. */
+  async function rememberFile(entry: DirectoryEntry) {
     if (entry.kind !== 'file' || entry.size === null || entry.size > mostBytesToRemember) return null
     const read = await client.call(readFiles, { query: { workspaceId, path: entry.path } })
     if (read.kind !== 'file') return null
-    const { path, content, encoding } = read
-    return async () => {
+    const { path, content, encoding, revision } = read
+    const bringBack = async () => {
       await client.call(createFile, {
         body: { workspaceId, path, content, encoding, executable: entry.executable },
       })
       forget(path)
       await readAgain()
     }
+    return { revision, bringBack }
   }
 
   async function remove(entry: DirectoryEntry): Promise<void> {
     const { path, kind, name } = entry
-    const bringBack = await rememberFile(entry)
+    const remembered = await rememberFile(entry)
     await client.call(deleteFile, {
-      query: { workspaceId, path, recursive: kind === 'directory' ? 'true' : 'false' },
+      query: {
+        workspaceId,
+        path,
+        recursive: kind === 'directory' ? 'true' : 'false',
+        ...(remembered === null ? {} : { baseRevision: remembered.revision }),
+      },
     })
     for (const tab of store.get().tabs)
       if (tab.kind === 'file' && isAtOrBelow(tab.path, path)) documents.close(tab.path)
     store.set((open) => closeTabsBelow(open, path))
-    if (file !== null && isAtOrBelow(file, path)) ide.go({ file: null, lines: null }, { replace: true })
+    followShown(workspaceId, (file) => (isAtOrBelow(file, path) ? null : file))
     forget(path)
     await readAgain()
-    const undo = () =>
-      bringBack?.().catch((error: unknown) => toasts.show({ tone: 'error', text: errorLine(error) }))
+    const tell = (error: unknown) => toasts.show({ tone: 'error', text: errorLine(error) })
     toasts.show({
       text: `“${name}” is deleted`,
-      ...(bringBack === null ? {} : { action: { label: 'Undo', run: () => void undo() } }),
+      ...(remembered !== null && {
+        action: { label: 'Undo', run: () => void remembered.bringBack().catch(tell) },
+      }),
     })
   }
 
@@ -114,3 +122,16 @@ export function useFileActions(): FileActions {
 
 /** Files up to this size are kept in the page for a moment after they were deleted, in bytes. */
 const mostBytesToRemember = 4 * 1024 * 1024
+
+/**
+ * Leads the page from the file it shows to where that is now. What is shown is read from the address: a toast's Undo comes
+ * long after the page that made it.
+ */
+function followShown(workspaceId: string, change: (file: string) => string | null): void {
+  const { pathname, search, hash } = window.location
+  const shown = parseIdeLocation(pathname, search, hash)
+  if (shown === null || shown.workspaceId !== workspaceId || shown.file === null) return
+  const file = change(shown.file)
+  if (file === shown.file) return
+  navigate(ideHref({ ...shown, file, lines: file === null ? null : shown.lines }), { replace: true })
+}
