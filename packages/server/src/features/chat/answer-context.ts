@@ -19,6 +19,8 @@ import { createWorkspaceTools, type ToolSources, type WorkspaceTools } from './w
 
 export interface ChatRequest {
   principal: Principal
+  /** the stored conversation that the question belongs to */
+  chatId?: string
   conversation: Conversation
   models: ModelQuery
   /** a stream that breaks off begins again with the next model */

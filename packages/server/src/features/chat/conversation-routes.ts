@@ -80,6 +80,7 @@ function questionOf(call: Call<typeof startChatStream>, history: ChatHistory): C
   return {
     principal: call.principal,
     requestId: call.requestId,
+    chatId: history.chatId,
     conversation: toConversation([...history.turns, { role: 'user', content: message }], 'message'),
     models: { kind: 'one', model, field: 'model' },
     restart: false,

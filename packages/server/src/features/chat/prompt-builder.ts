@@ -6,7 +6,13 @@ import { fitHistory, textOfPart, withoutSteps } from './fit-history.ts'
 import { mostTokens, type TokenCounter } from './token-counter.ts'
 import { createRoom, type Room, tokensPerMessage } from './token-room.ts'
 import type { Passage } from './workspace-context.ts'
-import { formatMaterial, formatPassage, materialRules, newBoundary, toolRules } from './workspace-material.ts'
+import {
+  createBoundaries,
+  formatMaterial,
+  formatPassage,
+  materialRules,
+  toolRules,
+} from './workspace-material.ts'
 
 /** What a prompt must fit into. */
 export interface ModelWindow {
@@ -18,6 +24,8 @@ export interface ModelWindow {
 }
 
 export interface PromptRequest {
+  /** the stored conversation that the question belongs to */
+  chatId?: string | undefined
   conversation: Conversation
   /** files the person named, whole, in passages */
   files: readonly Passage[]
@@ -76,11 +84,12 @@ const identity = [
 ].join('\n')
 
 export function createPromptBuilder({ tokens }: { tokens: TokenCounter }): PromptBuilder {
+  const boundaryOf = createBoundaries()
   return {
     async build(model, request) {
       const { files, passages: found, missingFiles, tools, conversation } = request
       const quotes = tools || files.length + found.length + missingFiles.length > 0
-      const boundary = quotes ? newBoundary() : ''
+      const boundary = quotes ? boundaryOf(request.chatId) : ''
       const system = systemPrompt(request, boundary)
       const capacity = inputTokens(model, request.maxTokens)
       const content =

@@ -293,6 +293,27 @@ describe('tools', () => {
     })
   })
 
+  it('[CHAT26] instructions stay the same within a conversation, for the caches of providers, and in no other', async () => {
+    rounds('tools', [text('Two.'), finish])
+    const systems: string[] = []
+    const next = async (chatId?: string) => {
+      const body = {
+        message: 'Which files?',
+        model: 'tools',
+        workspaceId,
+        enableTools: true,
+        ...(chatId && { chatId }),
+      }
+      const { headers } = await readAll(await server.client.stream(startChatStream, { body }))
+      systems.push(JSON.stringify(lastAsked().prompt[0]))
+      return headers.get('x-chat-id') ?? ''
+    }
+    await next(await next())
+    await next()
+    expect(systems[1]).toBe(systems[0])
+    expect(systems[2]).not.toBe(systems[0])
+  })
+
   it('[TOOL7] a whole answer has none', async () => {
     const messages = [{ role: 'user' as const, content: 'Which files?' }]
     await server.client.call(chatUnified, { body: { messages, models: ['tools'], workspaceId } })

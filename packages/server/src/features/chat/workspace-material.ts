@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto'
+import { createHmac, randomBytes } from 'node:crypto'
 import type { Passage } from './workspace-context.ts'
 
 /**
@@ -13,9 +13,19 @@ export interface WorkspaceMaterial {
   leftOut: readonly Passage[]
 }
 
-/** 128 random bits in hex, new for each prompt. */
-export function newBoundary(): string {
-  return randomBytes(16).toString('hex')
+/** Gives the token of a prompt: 128 bits in hex. */
+export type Boundaries = (chatId: string | undefined) => string
+
+/**
+ * A token is new for each prompt, or the same for a stored conversation while this process lives: its instructions then
+ * stay the same from question to question, which is what providers' caches of prompts need.
+ */
+export function createBoundaries(): Boundaries {
+  const secret = randomBytes(32)
+  return (chatId) =>
+    chatId === undefined
+      ? randomBytes(16).toString('hex')
+      : createHmac('sha256', secret).update(chatId).digest('hex').slice(0, 32)
 }
 
 /** What the model is told about quoted material; part of the instructions, which no file can reach. */
