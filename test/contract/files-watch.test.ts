@@ -74,6 +74,24 @@ describe.skipIf(noBubblewrap())('the events of a workspace’s files', () => {
     for (const { paths } of told) expect(paths.length).toBeLessThanOrEqual(1_000)
   })
 
+  it('[FILE26] are told to 200 at a time, and to another as soon as one has left', async () => {
+    const ask = () => place.api.stream(watchFiles, params(), { signal: leaving.signal })
+    const first = new AbortController()
+    const begun = await place.api.stream(watchFiles, params(), { signal: first.signal })
+    await begun.events[Symbol.asyncIterator]().next()
+    await Promise.all(Array.from({ length: 199 }, ask))
+    await expect.poll(() => ask().catch(({ status }: { status: number }) => status)).toBe(429)
+    first.abort()
+    await expect
+      .poll(() =>
+        ask().then(
+          () => 'let in',
+          () => 'full',
+        ),
+      )
+      .toBe('let in')
+  })
+
   it('[FILE26] neither start a workspace nor miss its start and its stop', async () => {
     const told = await listen()
     expect(told).toEqual([{ all: true, paths: [], watching: null, reason: null }])

@@ -13,7 +13,7 @@ import {
 } from '@atelier/contract'
 import { maxApiKeysPerUser, maxFailuresByAccount, maxFailuresByAddress } from './features/auth/index.ts'
 import { maxRunsOfUser } from './features/chat/index.ts'
-import { maxIndexedFiles, maxListedEntries } from './features/files/index.ts'
+import { maxChangeReaders, maxIndexedFiles, maxListedEntries } from './features/files/index.ts'
 import { maxMembers, maxOwnedWorkspaces } from './features/workspaces/index.ts'
 import { defaultArchiveLimits } from './platform/archive/archive-entry.ts'
 import type { Config } from './platform/config/config.ts'
@@ -150,6 +150,12 @@ function files(): Limit[] {
       value: maxFileMatches,
       unit: 'matches',
       description: 'Matches of one search in files',
+    },
+    {
+      name: 'files.listeners',
+      value: maxChangeReaders,
+      unit: 'streams',
+      description: 'Open streams of changes of one workspace',
     },
     {
       name: 'files.indexed',

@@ -30,6 +30,7 @@ export { maxListedEntries } from './directory-listing.ts'
 export type { Files, FileText } from './files.ts'
 export type { PrepareDirectory } from './fill-directory.ts'
 export type { ImportTarget } from './import-target.ts'
+export { maxChangeReaders } from './reindex/change-feed.ts'
 export { maxIndexedFiles } from './reindex/whole-pass.ts'
 
 /** Documents as a tree of files: all there is where workspaces cannot be started. */

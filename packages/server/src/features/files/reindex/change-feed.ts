@@ -1,6 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { DirectoryChange } from '@atelier/contract'
+import { AppError } from '../../../base/app-error.ts'
 import { createPendingChanges, type PendingChanges } from './pending-changes.ts'
+
+/** Readers of one workspace at a time: some tabs of everybody in it. */
+export const maxChangeReaders = 200
 
 /** Changes of this long are told together, in milliseconds: a checkout is a few events, not thousands. */
 const gatherMilliseconds = 100
@@ -9,7 +13,10 @@ const gatherMilliseconds = 100
 export interface ChangeFeed {
   /** `null`: anything may have changed */
   publish(workspaceId: string, paths: readonly string[] | null): void
-  /** Begins with an event for everything, because the caller may have read before. Ends when `signal` aborts. */
+  /**
+   * Begins with an event for everything, because the caller may have read before. Ends when `signal` aborts. Throws
+   * RATE_LIMITED where too many listen.
+   */
   watch(workspaceId: string, signal: AbortSignal): AsyncIterable<DirectoryChange>
 }
 
@@ -18,7 +25,7 @@ export function createChangeFeed(dependencies: {
 }): ChangeFeed {
   const readers = new Map<string, Set<PendingChanges>>()
 
-  async function* watch(workspaceId: string, signal: AbortSignal): AsyncGenerator<DirectoryChange> {
+  async function* follow(workspaceId: string, signal: AbortSignal): AsyncGenerator<DirectoryChange> {
     const pending = createPendingChanges()
     const wake = () => pending.addWhole()
     const beside = readers.get(workspaceId) ?? new Set()
@@ -49,6 +56,10 @@ export function createChangeFeed(dependencies: {
         if (paths === null) pending.addWhole()
         else pending.add(paths)
     },
-    watch,
+    watch(workspaceId, signal) {
+      if ((readers.get(workspaceId)?.size ?? 0) >= maxChangeReaders)
+        throw new AppError('RATE_LIMITED', `More than ${maxChangeReaders} listen to this workspace`)
+      return follow(workspaceId, signal)
+    },
   }
 }
