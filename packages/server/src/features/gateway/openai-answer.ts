@@ -39,12 +39,12 @@ export async function* completionChunks(
   options: { includeUsage: boolean },
 ): AsyncGenerator<{ json: string }, void, void> {
   const common = { ...head, object: 'chat.completion.chunk', model: answer.model.key }
-  const chunk = (delta: object, finish: string | null = null) => ({
-    json: JSON.stringify({
-      ...common,
-      choices: [{ index: 0, delta, logprobs: null, finish_reason: finish }],
-    }),
-  })
+  // What all chunks begin with is put into JSON once: there may be thousands.
+  const beginning = JSON.stringify(common).slice(0, -1)
+  const chunk = (delta: object, finish: string | null = null) => {
+    const choice = `{"index":0,"delta":${JSON.stringify(delta)},"logprobs":null,"finish_reason":${JSON.stringify(finish)}}`
+    return { json: `${beginning},"choices":[${choice}]}` }
+  }
   let tools = 0
   yield chunk({ role: 'assistant', content: '' })
   for await (const event of answer.events) {
