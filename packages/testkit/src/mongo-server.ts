@@ -40,9 +40,11 @@ export async function startMongoServer(): Promise<MongoServer | MongoUnavailable
   const directory = await mkdtemp(join(tmpdir(), 'atelier-mongo-'))
   const child = spawn(
     launcher.command,
-    [...launcher.before, join(import.meta.dirname, 'mongo-child.ts'), directory],
+    [...launcher.before, join(import.meta.dirname, 'mongo-child.ts'), join(directory, 'data')],
     {
       stdio: ['pipe', 'pipe', 'pipe'],
+      // Its socket too goes with the folder.
+      env: { ...process.env, TMPDIR: directory },
     },
   )
   const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()))
