@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { createServer, request } from 'node:http'
+import { createServer, type IncomingMessage, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { connect } from 'node:net'
 import { addWorkspaceMember, listWorkspacePorts, type WorkspacePort } from '@atelier/contract'
@@ -430,5 +430,21 @@ describe.skipIf(noSandbox !== undefined)('previews of ports', () => {
       .poll(async () => (await ask(site, { host, path: '/', headers: { cookie } })).status)
       .toBe(401)
     expect((await shell(agent, 'true')).exitCode).toBe(0)
+  })
+
+  it('[PREV17] an answer that is still being sent ends for who has signed out', async () => {
+    const again = await owner.signInAgain()
+    const cookie = await enter(site, await addressOf(again), again)
+    const options = { host: '127.0.0.1', port: site.port, path: '/events', headers: { host, cookie } }
+    const stream = await new Promise<IncomingMessage>((resolve, reject) => {
+      request(options, resolve).on('error', reject).end()
+    })
+    const ended = new Promise<string>((resolve) => {
+      stream.resume().on('error', () => resolve('cut'))
+      stream.on('end', () => resolve('complete'))
+    })
+    await fetch(`${site.url}/api/auth/sign-out`, { method: 'POST', headers: again.headers })
+    site.pass(60_000)
+    expect(await ended).toBe('cut')
   })
 })

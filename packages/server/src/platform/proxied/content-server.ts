@@ -17,7 +17,7 @@ import { forwardUpgrade } from './forward-upgrade.ts'
 /** Open sockets of one user in previews and editors: a workbench has 2 to 4, a page with live reload one. */
 export const maxContentSocketsPerUser = 200
 
-/** What was allowed when a socket was opened is looked at again this often, in milliseconds. */
+/** What was allowed when a socket was opened or an answer began is looked at again this often, in milliseconds. */
 const checkMilliseconds = 10_000
 
 /** One program in a workspace that is served. */
@@ -69,7 +69,8 @@ export function createContentServer(options: ContentServerOptions): ContentServe
   const access = createContentAccess(options)
   const entry = createContentEntry(options)
   const open = new Map<Duplex, Admitted>()
-  const check = setInterval(() => void endRevoked(open, access, options), checkMilliseconds)
+  const answers = new Map<ServerResponse, Admitted>()
+  const check = setInterval(() => void endRevoked([...open, ...answers], access, options), checkMilliseconds)
   check.unref()
 
   function targetOf(request: IncomingMessage): { label: string; origin: string; target: ContentTarget } {
@@ -110,6 +111,10 @@ export function createContentServer(options: ContentServerOptions): ContentServe
       throw new AppError('UNAUTHORIZED', 'Open this address in the browser where you are signed in')
     }
     if (!fromOwnPage(request, admitted.origin)) throw foreignPage()
+    // Who has left while it was checked has no end any more that could be heard.
+    if (response.destroyed) return
+    answers.set(response, admitted)
+    response.once('close', () => answers.delete(response))
     const { target } = admitted
     target.used({ bytes: 0, upgraded: false })
     const connection = await target.connect()
@@ -145,9 +150,10 @@ export function createContentServer(options: ContentServerOptions): ContentServe
         const own = [...open.values()].filter((other) => other.holder.userId === holder.userId)
         if (own.length >= maxContentSocketsPerUser)
           throw new AppError('RATE_LIMITED', `More than ${maxContentSocketsPerUser} open sockets of one user`)
-        const connection = await target.connect()
+        if (socket.destroyed) return
         open.set(socket, admitted)
         socket.once('close', () => open.delete(socket))
+        const connection = await target.connect()
         const headers = passedHeaders(request, admitted)
         await forwardUpgrade({ incoming: request, headers, socket, head, connection })
         socket.on('data', (chunk: Buffer) => target.used({ bytes: chunk.length, upgraded: true }))
@@ -172,17 +178,17 @@ function foreignPage(): AppError {
 }
 
 async function endRevoked(
-  open: Map<Duplex, Admitted>,
+  open: readonly [Duplex | ServerResponse, Admitted][],
   access: ContentAccess,
   { logger }: ContentServerOptions,
 ): Promise<void> {
-  for (const [socket, { holder, target }] of open) {
+  for (const [connection, { holder, target }] of open) {
     try {
       await access.check(holder, target)
     } catch (error) {
       if (!(error instanceof AppError) || error.code === 'SERVICE_UNAVAILABLE')
         logger.warn({ err: error }, 'the right to an open connection could not be checked')
-      else socket.destroy()
+      else connection.destroy()
     }
   }
 }

@@ -28,7 +28,10 @@ export async function forwardUpgrade(options: {
   const request = `${incoming.method} ${incoming.url} HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n`
   connection.write(Buffer.from(request, 'latin1'))
   if (head.length > 0) connection.write(head)
-  const { answer, rest } = await readHead(connection)
+  const { answer, rest } = await readHead(connection).catch((error: unknown) => {
+    connection.destroy()
+    throw error
+  })
   const status = Number(/^HTTP\/1\.[01] (\d{3})/.exec(answer)?.[1] ?? 502)
   if (socket.destroyed || status !== 101) {
     connection.destroy()
