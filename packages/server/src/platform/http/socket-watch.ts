@@ -8,6 +8,9 @@ const pingMilliseconds = 25_000
 /** What was allowed when a socket was opened is looked at again this often. */
 const checkMilliseconds = 10_000
 
+/** How long a peer that has lost its right may take to answer the close before the connection is cut. */
+const revokeGraceMilliseconds = 2_000
+
 export interface SocketWatchOptions {
   /** Whether the credential behind open sockets still holds. */
   stillValid(principal: Principal): Promise<boolean>
@@ -68,12 +71,12 @@ export function createSocketWatch(options: SocketWatchOptions): SocketWatch {
   async function checkHolder({ principal, sockets }: Holder): Promise<void> {
     try {
       if (!(await options.stillValid(principal))) {
-        for (const socket of sockets.keys()) socket.close(socketCloseCodes.signedOut, 'signed out')
+        for (const socket of sockets.keys()) revoke(socket, socketCloseCodes.signedOut, 'signed out')
         return
       }
       for (const [socket, { allowed }] of sockets) {
         for (const allows of allowed)
-          if (!(await allows())) socket.close(socketCloseCodes.forbidden, 'not allowed any more')
+          if (!(await allows())) revoke(socket, socketCloseCodes.forbidden, 'not allowed any more')
       }
     } catch (error) {
       // The database does not answer: new requests fail closed; what is open waits for the next check.
@@ -106,6 +109,15 @@ export function createSocketWatch(options: SocketWatchOptions): SocketWatch {
       clearInterval(check)
     },
   }
+}
+
+/** Nothing is heard from here on, and who does not answer the close is cut off. */
+function revoke(socket: WebSocket, code: number, reason: string): void {
+  if (socket.readyState !== socket.OPEN) return
+  socket.close(code, reason)
+  socket.removeAllListeners('message')
+  const cut = setTimeout(() => socket.terminate(), revokeGraceMilliseconds).unref()
+  socket.once('close', () => clearTimeout(cut))
 }
 
 /** Sockets of one credential are checked together. */

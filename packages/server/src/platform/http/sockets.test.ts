@@ -1,5 +1,5 @@
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, connect } from 'node:net'
 import { socket as declare, socketCloseCodes } from '@atelier/contract'
 import pino from 'pino'
 import { expect, it } from 'vitest'
@@ -43,6 +43,7 @@ async function serve(
   const { port } = server.address() as AddressInfo
   const opened: WebSocket[] = []
   return {
+    port,
     /** Resolves with the socket, or with the status of the refusal. */
     open(options: { autoPong?: boolean } = {}): Promise<WebSocket | number> {
       const socket = new WebSocket(`ws://127.0.0.1:${port}${echo.path}`, options)
@@ -65,6 +66,11 @@ async function serve(
 function closed(socket: WebSocket | number): Promise<number> {
   if (typeof socket === 'number') throw new Error(`the upgrade was answered with ${socket}`)
   return new Promise((resolve) => socket.once('close', resolve))
+}
+
+/** A frame as a client sends it, its mask being 0. */
+function maskedText(text: string): Buffer {
+  return Buffer.concat([Buffer.from([0x81, 0x80 + text.length, 0, 0, 0, 0]), Buffer.from(text)])
 }
 
 it('[SOCK5] a message that is larger than the socket takes closes it with 1009', async () => {
@@ -92,6 +98,35 @@ it('[SOCK6] a socket whose user may no longer do what it does closes with 4403',
   const end = closed(await site.open())
   allowed = false
   expect(await end).toBe(socketCloseCodes.forbidden)
+})
+
+it('[SOCK6] nothing is heard any more of who does not answer the close', async () => {
+  let allowed = true
+  const heard: string[] = []
+  await using site = await serve({ checkMilliseconds: 10 }, ({ keepWhile, socket }) => {
+    keepWhile(async () => allowed)
+    socket.on('message', (message) => void heard.push(String(message)))
+  })
+  const raw = connect(site.port, '127.0.0.1')
+  raw.write(
+    'GET /echo HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n' +
+      'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n',
+  )
+  let received = Buffer.alloc(0)
+  raw
+    .on('error', () => undefined)
+    .on('data', (chunk: Buffer) => {
+      received = Buffer.concat([received, chunk])
+    })
+  const ended = new Promise((resolve) => raw.once('close', resolve))
+  raw.write(maskedText('before'))
+  await expect.poll(() => heard).toEqual(['before'])
+  allowed = false
+  const closeFrame = Buffer.from([0x88, 0x02 + 'not allowed any more'.length, 0x11, 0x33])
+  await expect.poll(() => received.includes(closeFrame)).toBe(true)
+  raw.write(maskedText('after'))
+  await ended
+  expect(heard).toEqual(['before'])
 })
 
 it('[SOCK6] a check that fails closes nothing, and the next one counts', async () => {
