@@ -1,12 +1,17 @@
 // Runs on any Node from 18 up: it is what puts Node 24 in place.
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 export const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 export const node = join(root, 'node_modules', '.bin', 'node')
+
+const { node: nodeVersion } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).dependencies
+/** The service needs this one; a machine may have an older one until the first install. */
+export const isOldNode = Number(process.versions.node.split('.')[0]) < Number(nodeVersion.split('.')[0])
 
 const installStamp = join(root, 'node_modules', '.atelier-install.json')
 const pageStamp = join(root, 'packages', 'web', 'dist', '.sources')
@@ -24,10 +29,25 @@ export async function ensureInstalled({ development }) {
   if (installed.lockfile === lockfile && (installed.development || !development)) return
   console.log('Installing dependencies…')
   const omit = development ? [] : ['--omit=dev']
-  const npm = process.env.npm_execpath
-  const [command, first] = npm ? [process.execPath, [npm]] : ['npm', []]
-  await run(command, [...first, 'ci', '--no-audit', '--no-fund', '--loglevel=error', ...omit])
+  const own = mkdtempSync(join(tmpdir(), 'atelier-node-'))
+  try {
+    if (isOldNode)
+      await npm(process.execPath, ['install', '--prefix', own, '--no-save', `node@${nodeVersion}`])
+    // It leaves out what the Node it runs on is too old for, so it runs on the one that everything else will run on.
+    await npm(isOldNode ? join(own, 'node_modules/.bin/node') : process.execPath, ['ci', ...omit])
+  } finally {
+    rmSync(own, { recursive: true, force: true })
+  }
   writeFileSync(installStamp, JSON.stringify({ lockfile, development }))
+}
+
+/** Runs npm, and the scripts of packages, on `node`. */
+function npm(node, args) {
+  const program = process.env.npm_execpath
+  const [command, first] = program ? [node, [program]] : ['npm', []]
+  const PATH = `${dirname(node)}${delimiter}${process.env.PATH}`
+  const quiet = ['--no-audit', '--no-fund', '--loglevel=error']
+  return run(command, [...first, ...args, ...quiet], root, { ...process.env, PATH })
 }
 
 /** Builds the page, unless it was built from these very sources. */
@@ -59,9 +79,9 @@ export async function ensureAgentBuilt() {
 }
 
 /** Runs a program to its end with our terminal; rejects if it fails. Signals reach it too. */
-export function run(command, args, cwd = root) {
+export function run(command, args, cwd = root, env = process.env) {
   return new Promise((resolve, reject) => {
-    const child = spawn(command, args, { cwd, stdio: 'inherit' })
+    const child = spawn(command, args, { cwd, env, stdio: 'inherit' })
     const stopForwarding = forwardSignals(child)
     child.on('error', reject)
     child.on('exit', (code, signal) => {

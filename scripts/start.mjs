@@ -1,7 +1,15 @@
 // npm start: installs if needed, builds the page and the agent if stale, serves.
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
-import { ensureAgentBuilt, ensureInstalled, ensurePageBuilt, forwardSignals, node, root } from './prepare.mjs'
+import {
+  ensureAgentBuilt,
+  ensureInstalled,
+  ensurePageBuilt,
+  forwardSignals,
+  isOldNode,
+  node,
+  root,
+} from './prepare.mjs'
 
 const main = join(root, 'packages/server/src/main.ts')
 
@@ -17,7 +25,7 @@ try {
 // Workspaces get the npm this was started with, unless told otherwise: it may not be where they could find it.
 process.env.ATELIER_NPM_DIR ??= npmDirectory()
 
-if (Number(process.versions.node.split('.')[0]) >= 24) {
+if (!isOldNode) {
   const { enableCompileCache, flushCompileCache } = await import('node:module')
   // Compiling takes half of a start: what was compiled once is kept, for threads by this name too.
   process.env.NODE_COMPILE_CACHE ??= join(root, 'node_modules/.cache/atelier-compiled')
@@ -25,7 +33,7 @@ if (Number(process.versions.node.split('.')[0]) >= 24) {
   await import(main)
   flushCompileCache()
 } else {
-  // This is the machine's own, older Node, before the first install: the service needs the one just installed.
+  // The service needs the Node that was installed.
   const child = spawn(node, [main], { stdio: 'inherit' })
   forwardSignals(child)
   child.on('exit', (code) => process.exit(code ?? 1))
