@@ -1,3 +1,6 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { createTerminal, type DirectoryListing, type FileContent, readFiles } from '@atelier/contract'
 import { launchBrowser, startTestServer, type TestServer } from '@atelier/testkit'
 import type { Browser, Page } from 'playwright-core'
@@ -152,6 +155,23 @@ describe.skipIf(browser === null)('the file tree in a real browser', () => {
     await (await choosing).setFiles(files)
     await row('logo.svg').waitFor()
     expect(await contentOf('src/parts/logo.svg')).toBe('<svg/>')
+  })
+
+  test('[PAGE23] what is dropped on a folder goes into it', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'atelier-drop-'))
+    await mkdir(join(folder, 'icons'))
+    await writeFile(join(folder, 'icons', 'sun.svg'), '<svg/>')
+    const box = await row('parts').boundingBox()
+    const session = await page.context().newCDPSession(page)
+    const data = { items: [], files: [join(folder, 'icons')], dragOperationsMask: 1 }
+    const place = { x: (box?.x ?? 0) + 40, y: (box?.y ?? 0) + 10 }
+    for (const type of ['dragEnter', 'dragOver', 'drop'] as const)
+      await session.send('Input.dispatchDragEvent', { type, ...place, data })
+    await session.detach()
+    await expect.poll(pathsOnDisk).toContain('src/parts/icons/sun.svg')
+    await row('icons').waitFor()
+    await page.getByText('Drop to import').waitFor({ state: 'detached' })
+    await rm(folder, { recursive: true })
   })
 
   test('[PAGE23] an upload asks before it replaces a file', async () => {
