@@ -108,6 +108,7 @@ async function readHead(reader: Reader, watch: AnswerWatch, origin: ProviderErro
   }
 }
 
+/** Leaving this early gives the rest of the stream up, unless its end has been seen. */
 async function* relay(
   head: Part[],
   reader: Reader,
@@ -115,8 +116,11 @@ async function* relay(
   origin: ProviderErrorOrigin,
 ): AsyncGenerator<Part> {
   const toolCalls: Part[] = []
+  let ended = false
   try {
-    for await (const part of partsOf(head, reader)) {
+    for (;;) {
+      const part = head.shift() ?? (await reader.read()).value
+      if (part === undefined) break
       watch.touch()
       if (watch.signal.aborted) break
       if (part.type === 'error') {
@@ -124,6 +128,7 @@ async function* relay(
         return yield* broken(toProviderError(part.error, origin), unified)
       }
       if (part.type === 'finish') {
+        ended = true
         if (!isComplete(part.finishReason))
           return yield* broken(incomplete(origin), 'interrupted', part.usage)
         drain(reader)
@@ -140,24 +145,6 @@ async function* relay(
     yield* broken(cause, 'interrupted')
   } finally {
     watch.stop()
-  }
-}
-
-/** Leaving the loop over this early gives the rest of the stream up, unless its end has been seen. */
-async function* partsOf(head: Part[], reader: Reader): AsyncGenerator<Part> {
-  let ended = false
-  try {
-    for (const part of head) {
-      ended = part.type === 'finish'
-      yield part
-    }
-    for (;;) {
-      const { done, value } = await reader.read()
-      if (done) return
-      ended = value.type === 'finish'
-      yield value
-    }
-  } finally {
     if (!ended) void reader.cancel().catch(ignore)
   }
 }
