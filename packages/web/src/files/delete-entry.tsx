@@ -37,7 +37,12 @@ export function DeleteEntry({ entry, onClose }: { entry: DirectoryEntry; onClose
     <Dialog title={`Delete “${entry.name}”?`} onClose={onClose}>
       <DialogBody>
         <p>{wordsFor(entry, countBelow(tree, entry.path), truncated)}</p>
-        {unsaved > 0 && <p>{formatCount(unsaved, 'open file')} with edits that are not saved goes too.</p>}
+        {unsaved > 0 && (
+          <p>
+            {formatCount(unsaved, 'open file')} with edits that are not saved {unsaved === 1 ? 'goes' : 'go'}{' '}
+            too.
+          </p>
+        )}
         {error !== undefined && <ErrorNotice error={error} kept="Nothing was deleted." />}
       </DialogBody>
       <DialogActions>
