@@ -29,6 +29,13 @@ const contents = 400
 const write = (version: string) =>
   `perl -e 'mkdir "src"; for my $n (0..${files - 1}) { my $d = "src/d" . $n % ${folders}; mkdir $d; open(my $f, ">", "$d/f$n.ts"); print $f "export const ${version}_" . $n % ${contents} . " = 1\\n" }'`
 
+const isRoot = process.getuid?.() === 0
+
+/** Most memory that a process has had. An agent without work has 65 MB; unbounded queues of changes would show. */
+function peakMegabytes(pid: number): number {
+  return Number(/^VmHWM:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1]) / 1024
+}
+
 describe.skipIf(noBubblewrap())(`a checkout of ${files} files`, () => {
   const dataDirectory = mkdtempSync(join(tmpdir(), 'atelier-checkout-'))
   let server: ServerProcess
@@ -47,6 +54,7 @@ describe.skipIf(noBubblewrap())(`a checkout of ${files} files`, () => {
     await server?.[Symbol.asyncDispose]()
     rmSync(dataDirectory, { recursive: true, force: true })
   })
+  const place = () => sessionOf(workspaceId, api, dataDirectory)
   const api = () => createClient({ baseUrl: server.url, headers: ada.headers })
   const shell = async (script: string) => {
     const { exitCode, stdout } = await runIn(server.url, ada, { workspaceId, script })
@@ -80,6 +88,7 @@ describe.skipIf(noBubblewrap())(`a checkout of ${files} files`, () => {
     await shell('git checkout -q -')
     expect(await indexed()).toBeGreaterThan(0)
     expect([await finds('first_7'), await finds('second_7')]).toEqual([true, false])
+    if (isRoot) expect(Math.max(...place().pidsOfAgent().map(peakMegabytes))).toBeLessThan(400)
     await server.stop()
     expect(await known()).toEqual(onDisk())
   }, 900_000)
@@ -96,7 +105,7 @@ describe.skipIf(noBubblewrap())(`a checkout of ${files} files`, () => {
   }
 
   function onDisk(): Map<string, string> {
-    const root = join(sessionOf(workspaceId, api, dataDirectory).directory, 'home/workspace')
+    const root = join(place().directory, 'home/workspace')
     const paths = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' })
     return new Map(
       paths
