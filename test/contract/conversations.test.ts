@@ -9,6 +9,7 @@ import {
   resumeChatStream,
   saveChat,
   startChatStream,
+  stopChatStream,
 } from '@atelier/contract'
 import {
   type MockProviders,
@@ -50,6 +51,7 @@ for (const { name, skipped } of stores) {
   describe.skipIf(skipped !== undefined)(`/api/chat/mongodb (${name}${why})`, () => {
     let mongo: MongoServer | undefined
     let server: TestServer
+    let person: Person
     let client: Client
     let stranger: Client
 
@@ -60,7 +62,8 @@ for (const { name, skipped } of stores) {
       mongo = name === 'mongodb' ? await startMongo() : undefined
       const environment = { ...mock.environment, ...(mongo && { MONGODB_URI: nameIn(mongo.uri, 'chats') }) }
       server = await startTestServer({ environment })
-      client = clientOf(await signUpPerson(server.url))
+      person = await signUpPerson(server.url)
+      client = clientOf(person)
       stranger = clientOf(await signUpPerson(server.url))
     })
     afterAll(async () => {
@@ -187,6 +190,46 @@ for (const { name, skipped } of stores) {
           attempts: [{ outcome: 'answered' }],
         },
       })
+    })
+
+    it('[CONV14, CONV9] a key made for some workspaces sees no conversation and no run about another', async () => {
+      const inOne = await client.call(createWorkspace, { body: { name: 'Of the key' } })
+      const inOther = await client.call(createWorkspace, { body: { name: 'Not of the key' } })
+      const own = await ask({ workspaceId: inOne.id })
+      const { chat: plain } = await save({ messages: said(2) })
+      const other = await ask({ workspaceId: inOther.id })
+      const key = await person.apiKey({ workspaceIds: [inOne.id] })
+      const limited = createClient({ baseUrl: server.url, headers: { 'x-api-key': key } })
+      const listed = (await list({}, limited)).items.map(({ id }) => id)
+      expect(listed).toEqual(expect.arrayContaining([own.chatId, plain.id]))
+      expect(listed).not.toContain(other.chatId)
+      const { chatId, runId } = other
+      const refused = [
+        () => limited.call(readChats, { query: { chatId } }),
+        () => limited.call(readChats, { query: { chatId, format: 'markdown' } }),
+        () => limited.call(renameChat, { body: { chatId, title: 'Taken' } }),
+        () => save({ chatId, messages: said(1) }, limited),
+        () => limited.stream(startChatStream, { body: { chatId, message: 'x', model: 'local' } }),
+        () => limited.stream(resumeChatStream, { query: { chatId } }),
+        () => limited.stream(resumeChatStream, { query: { runId } }),
+        () => limited.call(stopChatStream, { query: { runId } }),
+        () => limited.call(deleteChat, { query: { chatId } }),
+      ]
+      for (const call of refused) await expect(call()).rejects.toMatchObject({ status: 404 })
+      expect((await readChat(chatId)).chat).toMatchObject({ title: 'What?', messages: 2 })
+      expect((await ask({ chatId: own.chatId })).last).toMatchObject({ finishReason: 'stop' })
+      expect(await limited.call(stopChatStream, { query: { runId: own.runId } })).toMatchObject({
+        state: 'finished',
+      })
+    })
+
+    it('[CONV15, CONV9] a title or a search with a NUL is taken like any other', async () => {
+      const { chat } = await save({ messages: [{ role: 'user', content: 'cut\0here' }] })
+      expect(chat.title).toBe('cut\uFFFDhere')
+      const renamed = await client.call(renameChat, { body: { chatId: chat.id, title: 'cut\0there' } })
+      expect(renamed.title).toBe('cut\uFFFDthere')
+      for (const search of ['cut\0here', 'cut\0there'])
+        expect((await list({ search })).items.map(({ id }) => id)).toEqual([chat.id])
     })
 
     it('[CONV13, CONV9] goes on when its workspace is deleted', async () => {

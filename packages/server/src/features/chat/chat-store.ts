@@ -33,6 +33,15 @@ export interface ChatCursor {
   id: string
 }
 
+export interface ChatListQuery {
+  limit: number
+  after?: ChatCursor
+  search?: string
+  workspaceId?: string
+  /** those about one of these workspaces, or about none */
+  among?: readonly string[]
+}
+
 /**
  * Keeps conversations: rows in the database, or documents in MongoDB. Every call names the person; what belongs to
  * somebody else is not there.
@@ -41,10 +50,7 @@ export interface ChatStore {
   create(userId: string, chat: { id: string; title: string; workspaceId: string | null }): Promise<ChatRow>
   find(userId: string, chatId: string): Promise<ChatRow | null>
   /** The last used first. `search`: a text that the title or a message contains, in upper or lower case. */
-  list(
-    userId: string,
-    query: { limit: number; after?: ChatCursor; search?: string; workspaceId?: string },
-  ): Promise<ChatRow[]>
+  list(userId: string, query: ChatListQuery): Promise<ChatRow[]>
   /**
    * The newest messages before a position, oldest first; `[]` for somebody else's conversation. `steps` are null unless
    * asked for.

@@ -7,9 +7,10 @@ import {
   startChatStream,
   stopChatStream,
 } from '@atelier/contract'
-import { invalidField } from '../../base/app-error.ts'
+import { invalidField, notFound } from '../../base/app-error.ts'
 import type { HttpServer } from '../../platform/http/http-server.ts'
 import { type Call, mount, mountRaw } from '../../platform/http/mount.ts'
+import { type Principal, workspacesOf } from '../../platform/identity/principal.ts'
 import type { ChatRequest } from './answer-context.ts'
 import type { ChatService } from './chat-service.ts'
 import { toConversation } from './conversation.ts'
@@ -33,7 +34,7 @@ export function mountConversationRoutes(dependencies: {
     await sendAnswer(reply, stream, call.signal, { headers: { 'x-chat-id': history.chatId }, early })
   })
   mountRaw(http, resumeChatStream, async (call, reply) => {
-    const runId = await runAsked(chats, call)
+    const runId = await runAsked(chats, runs, call)
     if (runId === null) return reply.code(204).send()
     await sendRun(reply, {
       runId,
@@ -44,6 +45,7 @@ export function mountConversationRoutes(dependencies: {
     })
   })
   mount(http, stopChatStream, async ({ principal, query: { runId } }) => {
+    await admitToRun(runs, principal, runId)
     return { runId, state: await runs.stop(principal.userId, runId) }
   })
   mount(http, readChats, ({ principal, query }) => read(chats, principal, query))
@@ -96,16 +98,26 @@ function questionOf(call: Call<typeof startChatStream>, history: ChatHistory): C
 /** The named run, or the one of a conversation; null when that has none. */
 async function runAsked(
   chats: StoredChats,
+  runs: Runs,
   { principal, query: { runId, chatId } }: Call<typeof resumeChatStream>,
 ): Promise<string | null> {
   if (chatId === undefined) {
     if (runId === undefined)
       throw invalidField('runId', 'is missing; name a run, or a conversation with chatId')
+    await admitToRun(runs, principal, runId)
     return runId
   }
   if (runId !== undefined) throw invalidField('chatId', 'names a run as runId does; leave one out')
   const { chat } = await chats.read(principal, chatId, { limit: 1 })
   return chat.runId
+}
+
+/** A key made for some workspaces sees no run about another. */
+async function admitToRun(runs: Runs, principal: Principal, runId: string): Promise<void> {
+  const among = workspacesOf(principal)
+  if (among === null) return
+  const workspaceId = await runs.workspaceOf(principal.userId, runId)
+  if (workspaceId !== null && !among.includes(workspaceId)) throw notFound('Run')
 }
 
 /** The header is what browsers send when they reconnect by themselves. */

@@ -116,10 +116,11 @@ function createStore({ use }: Mongo): ChatStore & { prepare(): Promise<void> } {
       return chat === null ? null : toChat(chat)
     },
 
-    list: (userId, { limit, after, search, workspaceId }) =>
+    list: (userId, { limit, after, search, workspaceId, among }) =>
       on(async ({ chats, messages }) => {
         const conditions: Filter<ChatDocument>[] = [{ userId, deleted: { $exists: false } }]
         if (workspaceId !== undefined) conditions.push({ workspaceId })
+        if (among !== undefined) conditions.push({ workspaceId: { $in: [null, ...among] } })
         if (after !== undefined) {
           const { updatedAt, id } = after
           conditions.push({ $or: [{ updatedAt: { $lt: updatedAt } }, { updatedAt, _id: { $lt: id } }] })

@@ -29,9 +29,12 @@ export function createRelationalChatStore({ database }: { database: Database }):
       return row === undefined ? null : toChat(row)
     },
 
-    async list(userId, { limit, after, search, workspaceId }) {
+    async list(userId, { limit, after, search, workspaceId, among }) {
       let query = kysely.selectFrom('chats').selectAll().where('user_id', '=', userId)
       if (workspaceId !== undefined) query = query.where('workspace_id', '=', workspaceId)
+      if (among !== undefined) {
+        query = query.where(sql<boolean>`(workspace_id is null or workspace_id = any(${among}::text[]))`)
+      }
       if (after !== undefined) {
         query = query.where(sql<boolean>`(updated_at, id) < (${after.updatedAt}, ${after.id})`)
       }

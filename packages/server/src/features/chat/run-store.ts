@@ -30,6 +30,7 @@ export interface StoredRun {
   id: string
   userId: string
   chatId: string | null
+  workspaceId: string | null
   state: RunState
   lastEvent: number
 }
@@ -93,7 +94,7 @@ export function createRunStore({ database }: { database: Database }) {
     async find(userId: string, runId: string): Promise<StoredRun | null> {
       const row = await kysely
         .selectFrom('runs')
-        .select(['id', 'user_id', 'chat_id', 'state', 'last_event'])
+        .select(['id', 'user_id', 'chat_id', 'workspace_id', 'state', 'last_event'])
         .where('id', '=', runId)
         .where('user_id', '=', userId)
         .executeTakeFirst()
@@ -148,7 +149,7 @@ export function createRunStore({ database }: { database: Database }) {
         .set({ lease_until: leaseEnd })
         .where('state', '=', 'running')
         .$if(!everyRun, (query) => query.where('lease_until', '<', sql<Date>`now()`))
-        .returning(['id', 'user_id', 'chat_id', 'state', 'last_event'])
+        .returning(['id', 'user_id', 'chat_id', 'workspace_id', 'state', 'last_event'])
         .execute()
       return rows.map(toRun)
     },
@@ -188,9 +189,10 @@ function toRun(row: {
   id: string
   user_id: string
   chat_id: string | null
+  workspace_id: string | null
   state: RunState
   last_event: number
 }): StoredRun {
-  const { id, user_id: userId, chat_id: chatId, state, last_event: lastEvent } = row
-  return { id, userId, chatId, state, lastEvent }
+  const { id, user_id: userId, chat_id: chatId, workspace_id: workspaceId, state } = row
+  return { id, userId, chatId, workspaceId, state, lastEvent: row.last_event }
 }

@@ -3,7 +3,7 @@ import type { ChatReset, ChatStreamEvent, RunState } from '@atelier/contract'
 import { AppError, notFound } from '../../base/app-error.ts'
 import { createRunFeed, type RunFeed, type RunFrame } from './run-feed.ts'
 import { createRunRecovery, failedChunk, type KeepLostAnswer } from './run-recovery.ts'
-import { leaseSeconds, type NewRun, type RunStore } from './run-store.ts'
+import { leaseSeconds, type NewRun, type RunStore, type StoredRun } from './run-store.ts'
 import { createRunWriter } from './run-writer.ts'
 
 export type RunEvent = ChatStreamEvent | ChatReset
@@ -35,6 +35,8 @@ export interface Runs extends AsyncDisposable {
   events(userId: string, runId: string, after: number, signal: AbortSignal): Promise<AsyncIterable<RunFrame>>
   /** Resolves with the state after the stop, after a few seconds at most. Rejects with NOT_FOUND. */
   stop(userId: string, runId: string): Promise<RunState>
+  /** What it is about. Rejects with NOT_FOUND for somebody else's run. */
+  workspaceOf(userId: string, runId: string): Promise<string | null>
   /** conversation -> its answer in the making */
   runningIn(userId: string, chatIds: readonly string[]): Promise<Map<string, string>>
 }
@@ -160,6 +162,16 @@ export function createRuns(dependencies: {
     }
   }
 
+  async function findSettled(userId: string, runId: string): Promise<StoredRun> {
+    const found = await store.find(userId, runId)
+    if (found !== null) return found
+    // One that has ended a moment ago may not be stored yet.
+    await writer.settled(runId)
+    const late = await store.find(userId, runId)
+    if (late === null) throw notFound('Run')
+    return late
+  }
+
   async function stateOf(userId: string, runId: string): Promise<RunState> {
     const run = await store.find(userId, runId)
     if (run === null) throw notFound('Run')
@@ -181,9 +193,7 @@ export function createRuns(dependencies: {
     async events(userId, runId, after, signal) {
       const own = live.get(runId)
       if (own !== undefined && own.run.userId === userId) return own.feed.follow(after, signal)
-      // One that has ended a moment ago may not be stored yet.
-      if ((await store.find(userId, runId)) === null) await writer.settled(runId)
-      if ((await store.find(userId, runId)) === null) throw notFound('Run')
+      await findSettled(userId, runId)
       return eventsElsewhere(userId, runId, after, signal)
     },
 
@@ -202,6 +212,12 @@ export function createRuns(dependencies: {
         state = await stateOf(userId, runId)
       }
       return state
+    },
+
+    async workspaceOf(userId, runId) {
+      const own = live.get(runId)
+      if (own !== undefined && own.run.userId === userId) return own.run.workspaceId
+      return (await findSettled(userId, runId)).workspaceId
     },
 
     runningIn: (userId, chatIds) => store.runningIn(userId, chatIds),

@@ -1,13 +1,14 @@
 import type { StoredChat, StoredMessage } from '@atelier/contract'
 import { AppError, invalidField, notFound } from '../../base/app-error.ts'
 import { newId } from '../../base/ids.ts'
-import type { Principal } from '../../platform/identity/principal.ts'
+import { type Principal, workspacesOf } from '../../platform/identity/principal.ts'
 import type { AnswerContext, WorkspaceGuard } from './answer-context.ts'
 import { chatDocument } from './chat-document.ts'
 import type { AnswerKeeping } from './chat-service.ts'
 import type { ChatCursor, ChatRow, ChatStore, MessageRow } from './chat-store.ts'
 import type { SpokenMessage } from './conversation.ts'
 import type { Runs } from './runs.ts'
+import { storableText } from './storable-text.ts'
 import { storedAnswerOf, unstored } from './stored-answer.ts'
 
 /** The conversations of people. All of it is the caller's own; somebody else's is not there. */
@@ -101,6 +102,14 @@ export function createStoredChats(dependencies: {
 
   const get = async (userId: string, chatId: string) => presentOne(userId, await store.find(userId, chatId))
 
+  /** A key made for some workspaces sees no conversation about another. */
+  async function admit(principal: Principal, chatId: string): Promise<void> {
+    const among = workspacesOf(principal)
+    if (among === null) return
+    const chat = await store.find(principal.userId, chatId)
+    if (chat?.workspaceId != null && !among.includes(chat.workspaceId)) throw notFound('Chat')
+  }
+
   async function append(userId: string, chatId: string, turns: readonly NewTurn[]): Promise<SavedChat> {
     const rows = turns.map(({ role, content }) => ({
       id: newId('message'),
@@ -126,12 +135,15 @@ export function createStoredChats(dependencies: {
   }
 
   return {
-    async list({ userId }, { limit, cursor, search, workspaceId }) {
+    async list(principal, { limit, cursor, search, workspaceId }) {
+      const { userId } = principal
+      const among = workspacesOf(principal)
       const rows = await store.list(userId, {
         limit: limit + 1,
         ...(cursor === undefined ? {} : { after: readListCursor(cursor) }),
-        ...(search === undefined ? {} : { search }),
+        ...(search === undefined ? {} : { search: storableText(search) }),
         ...(workspaceId === undefined ? {} : { workspaceId }),
+        ...(among === null ? {} : { among }),
       })
       const page = rows.slice(0, limit)
       const last = page.at(-1)
@@ -139,7 +151,9 @@ export function createStoredChats(dependencies: {
       return { items: await present(userId, page), nextCursor: more ? writeListCursor(last) : null }
     },
 
-    async read({ userId }, chatId, { limit, cursor }) {
+    async read(principal, chatId, { limit, cursor }) {
+      await admit(principal, chatId)
+      const { userId } = principal
       const chat = await get(userId, chatId)
       const before = cursor === undefined ? undefined : readMessageCursor(cursor)
       const rows = await store.messages(userId, chatId, {
@@ -151,7 +165,9 @@ export function createStoredChats(dependencies: {
       return { chat, items: rows.map(toStoredMessage), nextCursor: more ? String(first.position) : null }
     },
 
-    async document({ userId }, chatId) {
+    async document(principal, chatId) {
+      await admit(principal, chatId)
+      const { userId } = principal
       const chat = await get(userId, chatId)
       const messages: MessageRow[] = []
       for (let before = chat.messages + 1; before > 1; ) {
@@ -168,18 +184,26 @@ export function createStoredChats(dependencies: {
       const first = messages.find(({ role }) => role === 'user')?.content
       await store.create(principal.userId, {
         id,
-        title: title ?? titleOf(first ?? ''),
+        title: title === undefined ? titleOf(first ?? '') : storableText(title),
         workspaceId: workspaceId ?? null,
       })
       return append(principal.userId, id, messages)
     },
 
-    append: ({ userId }, chatId, messages) => append(userId, chatId, messages),
+    async append(principal, chatId, messages) {
+      await admit(principal, chatId)
+      return append(principal.userId, chatId, messages)
+    },
 
-    rename: async ({ userId }, chatId, title) =>
-      presentOne(userId, await store.rename(userId, chatId, title)),
+    async rename(principal, chatId, title) {
+      await admit(principal, chatId)
+      const { userId } = principal
+      return presentOne(userId, await store.rename(userId, chatId, storableText(title)))
+    },
 
-    async remove({ userId }, chatId) {
+    async remove(principal, chatId) {
+      await admit(principal, chatId)
+      const { userId } = principal
       const running = (await runs.runningIn(userId, [chatId])).get(chatId)
       if (running !== undefined) await runs.stop(userId, running)
       if (!(await store.remove(userId, chatId))) throw notFound('Chat')
@@ -188,6 +212,7 @@ export function createStoredChats(dependencies: {
     async history(principal, chatId) {
       const { userId } = principal
       if (chatId === undefined) return { chatId: newId('chat'), exists: false, workspaceId: null, turns: [] }
+      await admit(principal, chatId)
       const chat = await store.find(userId, chatId)
       if (chat === null) throw notFound('Chat')
       const rows = await store.messages(userId, chatId, { limit: mostTurns, withSteps: true })
@@ -231,7 +256,7 @@ export function createStoredChats(dependencies: {
 const titleLength = 80
 
 function titleOf(question: string): string {
-  const line = question.replace(/\s+/g, ' ').trim()
+  const line = storableText(question).replace(/\s+/g, ' ').trim()
   if (line === '') return 'New chat'
   return line.length > titleLength ? `${line.slice(0, titleLength).trimEnd()}…` : line
 }

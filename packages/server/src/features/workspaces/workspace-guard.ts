@@ -1,6 +1,6 @@
 import { type WorkspaceRole, workspaceRoles } from '@atelier/contract'
 import { AppError, notFound } from '../../base/app-error.ts'
-import type { Principal } from '../../platform/identity/principal.ts'
+import { type Principal, workspacesOf } from '../../platform/identity/principal.ts'
 import { grantWorkspaceScope, type WorkspaceScope } from '../../platform/identity/workspace-scope.ts'
 
 /**
@@ -18,7 +18,7 @@ export function createWorkspaceGuard(dependencies: {
   findRole(workspaceId: string, userId: string): Promise<WorkspaceRole | null>
 }): WorkspaceGuard {
   return async (principal, workspaceId, minimumRole) => {
-    if (!mayName(principal, workspaceId)) throw notFound('Workspace')
+    if (workspacesOf(principal)?.includes(workspaceId) === false) throw notFound('Workspace')
     const role = await dependencies.findRole(workspaceId, principal.userId)
     if (role === null) throw notFound('Workspace')
     requireRole(role, minimumRole)
@@ -34,9 +34,4 @@ export function requireRole(role: WorkspaceRole, minimumRole: WorkspaceRole): vo
       `Only ${minimumRole === 'owner' ? 'an owner' : `an ${minimumRole}`} of the workspace can do this`,
     )
   }
-}
-
-/** An API key may be made for some workspaces only. */
-function mayName(principal: Principal, workspaceId: string): boolean {
-  return principal.kind !== 'api-key' || (principal.workspaceIds?.includes(workspaceId) ?? true)
 }

@@ -19,3 +19,8 @@ export type Principal =
       /** `null`: every workspace of the user */
       workspaceIds: readonly string[] | null
     }
+
+/** The workspaces an API key is made for; `null`: every workspace of the user. */
+export function workspacesOf(principal: Principal): readonly string[] | null {
+  return principal.kind === 'api-key' ? principal.workspaceIds : null
+}
