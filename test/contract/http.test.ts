@@ -27,6 +27,21 @@ async function failureOf(response: Response): Promise<FailureEnvelope['error']> 
   return envelope.error
 }
 
+it.each([
+  ['POST', '/api/workspaces', { name: 'cut\0here' }],
+  ['POST', '/api/auth/api-keys', { name: 'cut\0here', scopes: ['ai'] }],
+  ['POST', '/api/auth/sign-up/email', { name: 'cut\0here', email: 'nul@example.org', password: 'long enough 1' }],
+])('[HTTP17] %s %s with a NUL in a text is the caller’s fault', async (method, path, body) => {
+  const { headers } = await signUpPerson(server.url)
+  const response = await fetch(server.url + path, {
+    method,
+    headers: { ...headers, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  })
+  expect(response.status).toBe(400)
+  expect(await failureOf(response)).toMatchObject({ code: 'INVALID_REQUEST' })
+})
+
 describe('every endpoint', () => {
   const guarded = endpoints.filter(({ access }) => access !== 'public')
 

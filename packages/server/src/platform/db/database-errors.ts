@@ -7,6 +7,7 @@ export const sqlState = {
   insufficientPrivilege: '42501',
   undefinedTable: '42P01',
   queryCanceled: '57014',
+  characterNotInRepertoire: '22021',
 } as const
 
 /** The SQLSTATE of a database error, `undefined` for any other value. */
@@ -23,13 +24,17 @@ export function isUniqueViolation(error: unknown, constraint?: string): boolean 
 
 /**
  * What a caller above the stores should see. A statement that ran too long is TIMEOUT, a database that is not there is
- * SERVICE_UNAVAILABLE, both with the original as cause. Anything else is left alone: a store knows what its own
+ * SERVICE_UNAVAILABLE, a text that it cannot hold INVALID_REQUEST, all with the original as cause. Anything else is left alone: a store knows what its own
  * constraint violations mean, and the rest is a fault of ours.
  */
 export function toDatabaseError(error: unknown): unknown {
   if (error instanceof AppError) return error
   if (sqlStateOf(error) === sqlState.queryCanceled) {
     return new AppError('TIMEOUT', 'The database took too long to answer', { cause: error })
+  }
+  // A string of JSON may hold a NUL, a text of PostgreSQL may not.
+  if (sqlStateOf(error) === sqlState.characterNotInRepertoire) {
+    return new AppError('INVALID_REQUEST', 'A text holds a NUL, which cannot be stored', { cause: error })
   }
   if (isConnectionFailure(error)) {
     return new AppError('SERVICE_UNAVAILABLE', 'The database is not available', { cause: error })
