@@ -1,7 +1,7 @@
 import type { Locator, Page, WebSocketRoute } from 'playwright-core'
 import { expect } from 'vitest'
 
-export function terminal(page: Page): Locator {
+function terminal(page: Page): Locator {
   return page.getByTestId('terminal')
 }
 
@@ -17,6 +17,16 @@ export async function screenOf(page: Page): Promise<string> {
 
 export async function expectScreen(page: Page, text: string): Promise<void> {
   await expect.poll(() => screenOf(page), { timeout: 30_000 }).toContain(text)
+}
+
+/** Clicks into the terminal, so that what is typed is the program's. */
+export async function focusTerminal(page: Page): Promise<void> {
+  await expect
+    .poll(async () => {
+      await terminal(page).click()
+      return page.evaluate('document.activeElement.className')
+    })
+    .toContain('xterm-helper-textarea')
 }
 
 export async function typeLine(page: Page, line: string): Promise<void> {
@@ -49,7 +59,9 @@ export async function clickWord(page: Page, word: string, { clickCount = 1 } = {
     const box = range.getBoundingClientRect()
     return { x: box.x + box.width / 2, y: box.y + box.height / 2 }
   })()`)
-  await page.mouse.move(x, y)
+  // What is under the pointer is looked for when it moves, as with a person's hand.
+  await page.mouse.move(x - 4, y)
+  await page.mouse.move(x, y, { steps: 3 })
   await page.mouse.click(x, y, { clickCount })
 }
 

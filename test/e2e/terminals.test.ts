@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module'
 import { dirname } from 'node:path'
-import { addWorkspaceMember, createFile } from '@atelier/contract'
+import { addWorkspaceMember, createFile, createTerminal, listWorkspacePorts } from '@atelier/contract'
 import { launchBrowser, signUpPerson, startTestServer, type TestServer } from '@atelier/testkit'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -17,10 +17,10 @@ import {
   clickWord,
   expectScreen,
   focused,
+  focusTerminal,
   interceptSockets,
   screenOf,
   tabNames,
-  terminal,
   typeLine,
 } from './terminal-page.ts'
 
@@ -64,7 +64,7 @@ describe.skipIf(browser === null)('terminals in a real browser', () => {
     const before = await screenOf(page)
     await page.reload()
     await expect.poll(() => screenOf(page), { timeout: 30_000 }).toBe(before)
-    await terminal(page).click()
+    await focusTerminal(page)
     await typeLine(page, 'echo "mark is $mark"')
     await expectScreen(page, 'mark is 42')
     expect(await screenOf(page)).not.toContain('command not found')
@@ -95,15 +95,40 @@ describe.skipIf(browser === null)('terminals in a real browser', () => {
   test('[PAGE34] a file with its line in the output opens there', async () => {
     await typeLine(page, 'clear; echo "at ./index.js:"7:3')
     await expectScreen(page, 'at ./index.js:7:3')
-    await clickWord(page, './index.js:7:3')
+    const follow = async () => {
+      await clickWord(page, './index.js:7:3')
+      return new URL(page.url()).hash
+    }
+    await expect.poll(follow, { timeout: 30_000, interval: 1_000 }).toBe('#L7')
     await page.locator('.cm-marked-line').waitFor()
     expect(new URL(page.url()).search).toBe('?file=index.js')
-    expect(new URL(page.url()).hash).toBe('#L7')
+  })
+
+  test('[PAGE34] the address of a server in the workspace opens as its preview', async () => {
+    const program = "require('http').createServer((_, r) => r.end('from the workspace')).listen(5173)"
+    await typeLine(page, `clear; (node -e "${program}" &); echo "http://localhost:"5173/hello`)
+    await expectScreen(page, 'http://localhost:5173/hello')
+    const workspaceId = new URL(page.url()).pathname.split('/')[2] ?? ''
+    const ports = listWorkspacePorts.path.replace(':workspaceId', workspaceId)
+    const listening = async () => (await page.request.get(server.url + ports)).text()
+    await expect.poll(listening, { timeout: 30_000 }).toContain('"port":5173')
+    const openPreview = async () => {
+      await clickWord(page, 'http://localhost:5173/hello')
+      return page.context().pages().length
+    }
+    // A link is one only while the pointer rests on it: output that comes meanwhile takes it away for a moment.
+    await expect.poll(openPreview, { timeout: 30_000, interval: 2_000 }).toBeGreaterThan(1)
+    const opened = page.context().pages().at(-1) as Page
+    await opened.getByText('from the workspace').waitFor()
+    expect(new URL(opened.url()).pathname).toBe('/hello')
+    expect(new URL(opened.url()).hostname).toMatch(/^5173--[0-9a-z]+\.localhost$/)
+    for (const other of page.context().pages()) if (other !== page) await other.close()
+    await focusTerminal(page)
   })
 
   test('[PAGE35] the keyboard leads out of the terminal and back, copies and pastes', async () => {
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
-    await terminal(page).click()
+    await focusTerminal(page)
     await page.keyboard.press('Control+Shift+ArrowUp')
     await expect.poll(() => focused(page)).toBe('Terminal 1')
     await page.keyboard.press('ArrowDown')
@@ -127,7 +152,7 @@ describe.skipIf(browser === null)('terminals in a real browser', () => {
     const sockets = await interceptSockets(page)
     await page.reload()
     await expectScreen(page, 'pasted-copy-me')
-    await terminal(page).click()
+    await focusTerminal(page)
     await typeLine(page, 'clear; echo started; until [ -e go ]; do sleep 0.1; done; echo later-$((40+2))')
     await expectScreen(page, 'started ')
     sockets.cut()
@@ -156,17 +181,31 @@ describe.skipIf(browser === null)('terminals in a real browser', () => {
     await view.picture('terminal-viewer-1440-dark')
     await page.getByRole('button', { name: 'Take over' }).click()
     await other.page.getByText('Another connection types here').waitFor()
-    await terminal(page).click()
+    await focusTerminal(page)
     await typeLine(page, "echo taken-'over'")
     await expectScreen(other.page, 'taken-over')
     expect(await screenOf(other.page)).not.toContain('refused')
 
-    const guest = await signUpPerson(server.url, { name: 'Guest' })
     const workspaceId = pathname.split('/')[2] ?? ''
-    await page.request.post(`${server.url}${addWorkspaceMember.path.replace(':workspaceId', workspaceId)}`, {
-      data: { email: guest.email, role: 'viewer' },
-      headers: { origin: server.url },
+    const helper = await signUpPerson(server.url, { name: 'Grace' })
+    const members = addWorkspaceMember.path.replace(':workspaceId', workspaceId)
+    const add = (email: string, role: string) =>
+      page.request.post(server.url + members, { data: { email, role }, headers: { origin: server.url } })
+    await add(helper.email, 'editor')
+    await fetch(server.url + createTerminal.path, {
+      method: 'POST',
+      headers: { ...helper.headers, 'content-type': 'application/json' },
+      body: JSON.stringify({ workspaceId, command: ['sleep', '1000'] }),
     })
+    const tab = page.getByRole('tab', { name: /^sleep, opened by/ })
+    await tab.waitFor({ timeout: 60_000 })
+    await tab.press('Delete')
+    await page.getByRole('dialog').getByText('hung up on, for everybody').waitFor()
+    await page.getByRole('button', { name: 'Close terminal' }).click()
+    await expect.poll(() => tabNames(page), { timeout: 30_000 }).toEqual(['Terminal 1'])
+
+    const guest = await signUpPerson(server.url, { name: 'Guest' })
+    await add(guest.email, 'viewer')
     await using looking = await openPage(browser as Browser, server.url)
     const [name = '', value = ''] = guest.cookie.split(/=(.*)/s)
     await looking.page.context().addCookies([{ name, value, url: server.url }])
@@ -202,7 +241,7 @@ describe.skipIf(browser === null)('terminals in a real browser', () => {
       .getByRole('link', { name: 'Terminal' })
       .click()
     await expectScreen(phone.page, '$')
-    await terminal(phone.page).click()
+    await focusTerminal(phone.page)
     await phone.page.keyboard.type('sleep 1000')
     await phone.page.keyboard.press('Enter')
     await phone.page.getByRole('button', { name: 'Ctrl C' }).click()
