@@ -30,7 +30,11 @@ async function failureOf(response: Response): Promise<FailureEnvelope['error']> 
 it.each([
   ['POST', '/api/workspaces', { name: 'cut\0here' }],
   ['POST', '/api/auth/api-keys', { name: 'cut\0here', scopes: ['ai'] }],
-  ['POST', '/api/auth/sign-up/email', { name: 'cut\0here', email: 'nul@example.org', password: 'long enough 1' }],
+  [
+    'POST',
+    '/api/auth/sign-up/email',
+    { name: 'cut\0here', email: 'nul@example.org', password: 'long enough 1' },
+  ],
 ])('[HTTP17] %s %s with a NUL in a text is the caller’s fault', async (method, path, body) => {
   const { headers } = await signUpPerson(server.url)
   const response = await fetch(server.url + path, {
