@@ -92,7 +92,7 @@ describe.skipIf(missing !== undefined)('terminals under load', { timeout: 600_00
     await close(owner, id)
   })
 
-  it('[TERM14] a viewer that stops reading slows nobody, is given no more than it may have, and is cut off', async () => {
+  it('[TERM14] [TERM15] a viewer that stops reading slows nobody, is given no more than it may have, and is cut off', async () => {
     const { id } = await open(`yes 'on and on' | head -c ${32 * mebibyte}; echo; echo the end; cat`)
     const stuck = view(site.url, owner, id, { acknowledge: false })
     await expect.poll(() => stuck.received(), patient).toBeGreaterThan(0)

@@ -1,3 +1,4 @@
+import type { Worker } from 'node:worker_threads'
 import { createClient } from '@atelier/client'
 import {
   addWorkspaceMember,
@@ -36,9 +37,14 @@ describe.skipIf(missing !== undefined)('terminals in a sandbox', { timeout: 240_
   let onlooker: Person
   let stranger: Person
   let workspaceId: string
+  /** the thread that holds the screens: the only one that starts with a terminal */
+  let screens: Worker | undefined
 
   beforeAll(async () => {
     site = await startContentSite({ codeServerDirectory: '/nowhere' })
+    process.once('worker', (worker) => {
+      screens = worker
+    })
     ;[owner, editor, onlooker, stranger] = [
       await signUpPerson(site.url),
       await signUpPerson(site.url),
@@ -314,6 +320,33 @@ describe.skipIf(missing !== undefined)('terminals in a sandbox', { timeout: 240_
     await said(viewer, '2400000')
     expect(site.terminals.get(id).peaks().input).toBeLessThanOrEqual(256 * 1024 + 64 * 1024)
     await close(other.id)
+    await close(id)
+  })
+
+  it('[TERM19] a client that sends thousands of messages at once is heard in full, and holds up nobody', async () => {
+    const script = 'stty -icanon -echo; echo rea""dy; head -c 20000 | wc -c'
+    const { id } = await open(['bash', '-c', script])
+    const viewer = look(id)
+    await said(viewer, 'ready')
+    for (let sent = 0; sent < 20_000; sent += 1) viewer.type('x')
+    const other = await shell()
+    other.viewer.type('echo mean""while\n')
+    await said(other.viewer, 'meanwhile')
+    await said(viewer, '20000')
+    await close(id)
+    await close(other.id)
+  })
+
+  it('[TERM20] terminals go on when the thread of their screens fails', async () => {
+    const { id, viewer } = await shell()
+    viewer.type('echo bef""ore\n')
+    await said(viewer, 'before')
+    await screens?.terminate()
+    viewer.type('echo af""ter\n')
+    await said(viewer, 'after')
+    const late = look(id)
+    await said(late, 'after')
+    expect(screens).toBeDefined()
     await close(id)
   })
 
