@@ -177,13 +177,14 @@ interface Place {
 }
 
 function toolsFor(
-  { retrieval, files, toolSources: sources, logger }: ContextDependencies,
-  { enableTools }: ChatRequest,
+  { guard, retrieval, files, toolSources: sources, logger }: ContextDependencies,
+  { enableTools, principal }: ChatRequest,
   { scope, model }: Place,
 ): WorkspaceTools | null {
   if (!enableTools || scope === null || !model.capabilities.tools) return null
   const { contextWindow } = model
-  return createWorkspaceTools({ scope, retrieval, files, sources, contextWindow, logger })
+  const enter = () => guard(principal, scope.workspaceId, 'viewer')
+  return createWorkspaceTools({ scope, enter, retrieval, files, sources, contextWindow, logger })
 }
 
 async function contextOf(

@@ -71,6 +71,8 @@ export interface ChatTestServer extends AsyncDisposable {
   retrieve: () => Promise<RetrievedContext>
   readonly asked: { model: string; call: LanguageModelV4CallOptions }[]
   readonly logged: Record<string, unknown>[]
+  /** everybody has left the workspace */
+  left: boolean
 }
 
 const noCapabilities = { streaming: true, tools: false, vision: false, reasoning: false, json: false }
@@ -170,6 +172,7 @@ export async function startChatTestServer(
     scripts: new Map<string, Script>(),
     retrieve: async (): Promise<RetrievedContext> => ({ passages: [passage], relevanceScore: 'high' }),
     asked: [] as ChatTestServer['asked'],
+    left: false,
     logged,
   }
   const models = {
@@ -194,7 +197,7 @@ export async function startChatTestServer(
     gateway,
     logger,
     guard: async (principal, id) => {
-      if (id !== workspaceId) throw notFound('Workspace')
+      if (id !== workspaceId || state.left) throw notFound('Workspace')
       return grantWorkspaceScope({ workspaceId: id, userId: principal.userId, role: 'viewer' })
     },
     retrieval: { contextFor: () => state.retrieve() },

@@ -144,6 +144,22 @@ describe('tools', () => {
     expect(last).toMatchObject({ finishReason: 'stop' })
   })
 
+  it('[TOOL12] who leaves the workspace during an answer gets no more of it', async () => {
+    server.scripts.set('tools', async function* () {
+      if (server.left) yield* [text('Then not.'), finish]
+      else {
+        server.left = true
+        yield* [call('read_file', { path: 'src/app.ts' }), wantsTools]
+      }
+    })
+    const { last } = await ask()
+    expect(resultsOf(lastAsked())[0]?.output).toMatchObject({
+      type: 'error-text',
+      value: expect.stringContaining('Workspace not found'),
+    })
+    expect(last).toMatchObject({ finishReason: 'stop' })
+  })
+
   it('[TOOL4] a model that never stops calling is asked eight times, at last without tools', async () => {
     rounds('tools', [call('list_files', {}), wantsTools])
     const { last, chunks } = await ask()

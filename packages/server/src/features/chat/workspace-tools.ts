@@ -84,6 +84,8 @@ const descriptions: Record<ToolName, string> = {
 /** Reading tools on one workspace, for a principal that has been let into it. */
 export function createWorkspaceTools(dependencies: {
   scope: WorkspaceScope
+  /** Asked before each call, since an answer takes minutes: throws once the principal may not read the workspace. */
+  enter(): Promise<unknown>
   retrieval: ContextSource
   files: FileSource
   sources: ToolSources
@@ -91,7 +93,7 @@ export function createWorkspaceTools(dependencies: {
   contextWindow: number | null
   logger: { error(fields: object, message: string): void }
 }): WorkspaceTools {
-  const { scope, retrieval, files, sources, contextWindow, logger } = dependencies
+  const { scope, enter, retrieval, files, sources, contextWindow, logger } = dependencies
   const window = (contextWindow ?? smallestWindow) * charactersPerToken
   const longest = Math.min(mostCharacters, Math.floor(window * resultShare))
   const searchTokens = Math.min(mostSearchTokens, Math.floor(longest / charactersPerToken))
@@ -181,6 +183,7 @@ export function createWorkspaceTools(dependencies: {
     async run({ name, input }, signal) {
       try {
         if (!isToolName(name)) return failed(`There is no tool ${name}.`)
+        await enter()
         return await runKnown(name, input, signal)
       } catch (error) {
         signal.throwIfAborted()
