@@ -28,7 +28,9 @@ export async function ensureInstalled({ development }) {
   const installed = existsSync(installStamp) ? JSON.parse(readFileSync(installStamp, 'utf8')) : {}
   if (installed.lockfile === lockfile && (installed.development || !development)) return
   console.log('Installing dependencies…')
-  const omit = development ? [] : ['--omit=dev']
+  // What somebody works with is not taken away.
+  const withTools = development || existsSync(join(root, 'node_modules', 'vitest'))
+  const omit = withTools ? [] : ['--omit=dev']
   const own = mkdtempSync(join(tmpdir(), 'atelier-node-'))
   try {
     if (isOldNode)
@@ -38,7 +40,7 @@ export async function ensureInstalled({ development }) {
   } finally {
     rmSync(own, { recursive: true, force: true })
   }
-  writeFileSync(installStamp, JSON.stringify({ lockfile, development }))
+  writeFileSync(installStamp, JSON.stringify({ lockfile, development: withTools }))
 }
 
 /** Runs npm, and the scripts of packages, on `node`. */
