@@ -250,15 +250,18 @@ describe.skipIf(noBubblewrap())('reading the files of a workspace', () => {
     })
 
     it('[FILE15] HEAD tells what there is without sending it', async () => {
-      const answer = await place.send(
-        { method: 'HEAD' as 'GET', path: readRawFile.path },
-        { query: { path: 'pic.png' } },
-      )
+      const head = (headers: Record<string, string> = {}) =>
+        place.send(
+          { method: 'HEAD' as 'GET', path: readRawFile.path },
+          { query: { path: 'pic.png' }, headers },
+        )
+      const answer = await head()
       expect([answer.status, answer.headers.get('content-length'), answer.bytes.length]).toEqual([
         200,
         '300000',
         0,
       ])
+      expect((await head({ 'if-none-match': `"${revisionOf(content)}"` })).status).toBe(304)
     })
 
     it('[FILE14] of what is not a file are refused', async () => {

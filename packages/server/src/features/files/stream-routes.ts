@@ -18,15 +18,16 @@ export function mountStreamRoutes(dependencies: {
   mountRaw(http, readRawFile, async ({ principal, query, request, signal }, reply) => {
     const { workspaceId, path } = query
     const scope = await guard(principal, workspaceId, 'viewer')
+    const unchanged = (file: FileFactsToSend) =>
+      knownRevisions(request.headers['if-none-match']).includes(file.revision)
     if (request.method === 'HEAD') {
       const file = await streams.stat(scope, path)
       sendHead(reply, path, file)
+      if (unchanged(file)) return reply.status(304).removeHeader('content-type').send()
       // Without a body Fastify would announce a length of 0.
       return reply.header('content-length', file.size).send(Readable.from([]))
     }
     let asked: RequestedRange = { kind: 'whole' }
-    const unchanged = (file: FileFactsToSend) =>
-      knownRevisions(request.headers['if-none-match']).includes(file.revision)
     const file = await streams.read(scope, path, {
       signal,
       rangeOf(found) {
