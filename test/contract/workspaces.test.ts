@@ -2,12 +2,14 @@ import { type ApiError, type Client, createClient } from '@atelier/client'
 import {
   addWorkspaceMember,
   changeWorkspaceMember,
+  chat,
   createWorkspace,
   deleteWorkspace,
   getWorkspace,
   importIntoWorkspace,
   listWorkspaceMembers,
   listWorkspaces,
+  readUsage,
   removeWorkspaceMember,
   renameWorkspace,
   type WorkspaceRole,
@@ -252,6 +254,15 @@ describe('an API key', () => {
     expect(await refusal(api.call(createWorkspace, { body: { name: 'x' } }))).toMatchObject({
       code: 'FORBIDDEN',
     })
+    const person = as(ada.headers)
+    for (const id of [workspaceId, other])
+      await person.call(chat, {
+        body: { messages: [{ role: 'user', content: 'Hi' }], model: 'local', workspaceId: id },
+      })
+    const usedIn = async (by: Client) =>
+      (await by.call(readUsage, { query: {} })).byWorkspace.map((row) => row.workspaceId)
+    await expect.poll(() => usedIn(person)).toEqual(expect.arrayContaining([workspaceId, other]))
+    expect(await usedIn(api)).toEqual([workspaceId])
     const form = new FormData()
     form.append('files', new File(['x'], 'x.ts'))
     const reading = as({ 'x-api-key': await ada.apiKey({ scopes: ['workspaces:read'] }) })

@@ -9,6 +9,7 @@ import {
 import { invalidField, notFound } from '../../base/app-error.ts'
 import type { HttpServer } from '../../platform/http/http-server.ts'
 import { type Call, mount } from '../../platform/http/mount.ts'
+import { workspacesOf } from '../../platform/identity/principal.ts'
 import type { Ledger } from './ledger.ts'
 import type { GroupedTotals, LedgerReports, UsagePeriod, UsageReport } from './ledger-reports.ts'
 
@@ -31,7 +32,11 @@ export function mountUsageRoutes(dependencies: {
     const { byUser: _, ...report } = present(await reports.report(period, principal.userId), period)
     const apiKeyId = principal.kind === 'api-key' ? principal.apiKeyId : null
     const budgets = await reports.budgets({ userId: principal.userId, workspaceId: null, apiKeyId })
-    return { ...report, budgets }
+    const among = workspacesOf(principal)
+    const byWorkspace = report.byWorkspace.filter(
+      ({ workspaceId }) => workspaceId === null || (among?.includes(workspaceId) ?? true),
+    )
+    return { ...report, byWorkspace, budgets }
   })
   mount(http, readAllUsage, async ({ query }) => {
     const period = periodOf(query, clock())
