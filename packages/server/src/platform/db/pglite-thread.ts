@@ -45,7 +45,7 @@ export async function openPgliteThread(options: {
   const { clusterDirectory, durable } = options
   const workerData: PgliteWorkerData = { clusterDirectory, durable }
   // V8 would optimise the engine's expression interpreter, one function of 100 kB, at every start: a second of a core and
-  // 600 MB for it. The baseline code answers as fast within a tenth.
+  // 600 MB for it. Its baseline code makes indexing about a tenth slower.
   for (const flag of ['--no-wasm-tier-up', '--no-wasm-dynamic-tiering']) setFlagsFromString(flag)
   const worker = new Worker(new URL('./pglite-worker.ts', import.meta.url), { workerData })
   const opened = Promise.withResolvers<void>()
