@@ -15,6 +15,7 @@ import {
   listWorkspaceJobs,
   maxImportBytes,
   readFiles,
+  removeWorkspaceMember,
 } from '@atelier/contract'
 import {
   type Person,
@@ -334,6 +335,27 @@ describe('an import that is refused', () => {
     expect(await refusal(cancel)).toMatchObject({ code: 'FORBIDDEN' })
     expect(await api.call(getWorkspaceJob, { params: { ...params, jobId: job.id } })).toEqual(job)
     await expect.poll(leftovers).toEqual([])
+  })
+
+  it('[IMP19] of who leaves the workspace while it is sent is 404', async () => {
+    const bob = await signUpPerson(server.url)
+    const params = { workspaceId: place.workspaceId }
+    const body = { email: bob.email, role: 'editor' as const }
+    const { userId } = await place.api.call(addWorkspaceMember, { params, body })
+    const form = 'content-disposition: form-data; name="files"; filename="late.ts"'
+    const call = httpRequest(`${server.url}/api/workspaces/${place.workspaceId}/import`, {
+      method: 'POST',
+      headers: { ...bob.headers, 'content-type': 'multipart/form-data; boundary=x' },
+    })
+    call.write(`--x\r\n${form}\r\n\r\nlet late`)
+    await expect.poll(leftovers).toHaveLength(1)
+    await place.api.call(removeWorkspaceMember, { params: { ...params, userId } })
+    call.end(' = 1\r\n--x--\r\n')
+    const [response] = (await once(call, 'response')) as [IncomingMessage]
+    response.resume()
+    expect(response.statusCode).toBe(404)
+    await expect.poll(leftovers).toEqual([])
+    expect(await pathsIn()).toEqual([])
   })
 
   it('[JOB9] the job of another workspace is 404 in one’s own', async () => {

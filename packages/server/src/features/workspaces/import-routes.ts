@@ -11,13 +11,15 @@ export function mountImportRoutes(dependencies: {
 }): void {
   const { http, guard, imports } = dependencies
   mount(http, importIntoWorkspace, async ({ principal, params, body, request, signal }) => {
-    const scope = await guard(principal, params.workspaceId, 'editor')
+    const enter = () => guard(principal, params.workspaceId, 'editor')
+    const scope = await enter()
     await imports.admit(scope)
     if (body) return { job: await imports.acceptClone(scope, body) }
     await using form = await http.multipart.stage(importIntoWorkspace, request)
     const { directory, files, fields } = form
     const stripRoot = fields.stripRoot === 'true'
-    const job = await imports.accept(scope, { directory, files, stripRoot }, signal)
+    // A large form takes minutes to arrive.
+    const job = await imports.accept(await enter(), { directory, files, stripRoot }, signal)
     form.keep()
     return { job }
   })
