@@ -193,6 +193,7 @@ describeOnEveryDatabase('ledger', (engine) => {
     const { retryAfterSeconds } = (refusal as { details: { retryAfterSeconds: number } }).details
     expect(retryAfterSeconds).toBeGreaterThan(0)
     expect(retryAfterSeconds).toBeLessThanOrEqual(86_400)
+    expect((refusal as Error).message).toMatch(/more is there in \d+ (hours|minutes|seconds?)$/)
     await database.kysely
       .updateTable('budgets')
       .set({ period_start: sql<Date>`budget_period_start('day', now()) - interval '1 day'`, cap: '1' })

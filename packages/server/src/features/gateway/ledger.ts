@@ -1,5 +1,6 @@
 import type { FinishReason, ModelPricing, ModelRecord, TokenRates, Usage } from '@atelier/contract'
 import { AppError } from '../../base/app-error.ts'
+import { waitInWords } from '../../base/wait-in-words.ts'
 import { costOf } from '../../platform/models/cost.ts'
 import { createEntryWriter } from './entry-writer.ts'
 
@@ -46,12 +47,17 @@ export interface Ledger extends AsyncDisposable {
   release(leave: CallLeave): void
   /** The call has ended; its entry is written soon, together with others. */
   settle(leave: CallLeave, call: EndedCall): void
+  /** Resolves when the calls that were settled here are written, or the database did not answer. */
+  written(): Promise<void>
   /** Budgets were changed here: the next call looks at them. */
   budgetsChanged(): void
 }
 
+/** What the ledger needs to know of a model, be it of language or of embeddings. */
+type PricedModel = Pick<ModelRecord, 'key' | 'id' | 'pricing'>
+
 export interface PlannedCall {
-  model: ModelRecord
+  model: PricedModel & Pick<ModelRecord, 'maxOutputTokens'>
   /** bytes of the prompt: no encoder makes more tokens of it */
   promptBytes: number
   /** tokens of the answer that the caller wants at most */
@@ -60,7 +66,7 @@ export interface PlannedCall {
 
 export interface EndedCall extends CallOwner {
   runId: string
-  model: ModelRecord
+  model: PricedModel
   finishReason: FinishReason
   usage: Usage
   cost: string | null
@@ -114,7 +120,7 @@ export function createLedger(dependencies: {
     return budgets.any
   }
 
-  const pricingOf = (model: ModelRecord): ModelPricing => model.pricing ?? cautiousRates()
+  const pricingOf = (model: PricedModel): ModelPricing => model.pricing ?? cautiousRates()
 
   return {
     async reserve(owner, { model, promptBytes, maxTokens }) {
@@ -146,6 +152,8 @@ export function createLedger(dependencies: {
       const entry = { callId, runId, userId, workspaceId, apiKeyId, model: key, provider: id }
       writer.add({ ...entry, finishReason, usage, cost, charge })
     },
+
+    written: () => writer.flushed(),
 
     budgetsChanged() {
       budgets = { any: true, lookAgain: 0 }
@@ -193,7 +201,7 @@ function affordable(
 }
 
 function spent(retryAfterSeconds: number | null): AppError {
-  const when = retryAfterSeconds === null ? '' : `; more is there in ${retryAfterSeconds} s`
+  const when = retryAfterSeconds === null ? '' : `; more is there ${waitInWords(retryAfterSeconds)}`
   return new AppError('RATE_LIMITED', `The budget for models is spent${when}`, {
     details: { kind: 'budget', ...(retryAfterSeconds === null ? {} : { retryAfterSeconds }) },
   })
