@@ -215,4 +215,17 @@ describe.skipIf(missing !== undefined)('editor sessions', () => {
     await expect.poll(() => sessionsOf(owner)).toEqual([])
     expect((await get('/healthz')).status).toBe(404)
   })
+
+  it('[EDIT9] who waits for a session that is stopped while it starts gets 409, and can start it again', async () => {
+    const idle = await site.makeWorkspace(owner)
+    const start = () => call<CodeServerSession>(site, owner, startCodeServer, { body: { workspaceId: idle } })
+    const one = () => site.editors.list(`127.0.0.1:${site.port}`).find(({ workspaceId: its }) => its === idle)
+    const started = start()
+    await expect.poll(() => one()?.status, { interval: 1 }).toBe('starting')
+    site.editors.stop(one()?.id ?? '')
+    const { status, error } = await started
+    expect([status, error?.code]).toEqual([409, 'CONFLICT'])
+    const again = await start()
+    expect([again.status, again.data.status]).toEqual([201, 'running'])
+  })
 })

@@ -132,6 +132,7 @@ export function createEditorSessions(options: EditorSessionsOptions): EditorSess
       if (names.originOf('editor', host) === null) throw noOrigin()
       const entry = ofWorkspace(scope.workspaceId) ?? begin(scope)
       if (entry.phase.state === 'starting') await entry.phase.ready
+      if (!entries.has(entry.id)) throw endedAtStart()
       used(entry)
       return describe(entry, host)
     },
@@ -174,6 +175,10 @@ function notInstalled(): AppError {
       details: { command: installCommand },
     },
   )
+}
+
+function endedAtStart(): AppError {
+  return new AppError('CONFLICT', 'The editor session was stopped while it started; start it again')
 }
 
 function noOrigin(): AppError {
