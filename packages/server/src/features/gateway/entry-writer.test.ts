@@ -71,3 +71,18 @@ it('[LED10] beyond 100,000 waiting entries the oldest are lost, and that is said
   expect(kept.at(-1)).toBe('100000')
   expect(lost).toContainEqual({ entries: 1 })
 })
+
+it('[LED8] who asks for the usage does not wait for the next statement, and waits for no dead database', async () => {
+  const { kept, write } = database(0)
+  await using writer = createEntryWriter({ write, logger: silent })
+  await writer.flushed()
+  writer.add(entry('1'))
+  await writer.flushed()
+  expect(kept).toEqual(['1'])
+
+  const dead = database(1)
+  await using late = createEntryWriter({ write: dead.write, logger: silent })
+  late.add(entry('1'))
+  await late.flushed()
+  expect(dead.kept).toEqual([])
+})

@@ -4,6 +4,8 @@ import type { CallEntry } from './ledger.ts'
 /** Puts what many calls have to write into few statements. */
 export interface EntryWriter extends AsyncDisposable {
   add(entry: CallEntry): void
+  /** Resolves when what was added before is written, or the database did not answer. */
+  flushed(): Promise<void>
 }
 
 /** Pause between statements, and after the database has not answered, in milliseconds. */
@@ -30,13 +32,22 @@ export function createEntryWriter(dependencies: {
   let closing = false
   let wake = (): void => undefined
   let working: Promise<void> | undefined
+  let readers: (() => void)[] = []
+
+  function letRead(waited: readonly (() => void)[]): void {
+    for (const read of waited) read()
+  }
 
   async function writeAll(): Promise<void> {
     while (waiting.length > 0) {
       await pause()
       const batch = waiting
+      const waited = readers
       waiting = []
-      if (await written(batch)) {
+      readers = []
+      const isWritten = await written(batch)
+      letRead(waited)
+      if (isWritten) {
         failures = 0
         continue
       }
@@ -83,6 +94,14 @@ export function createEntryWriter(dependencies: {
       waiting.push(entry)
       working ??= writeAll().finally(() => {
         working = undefined
+        letRead(readers.splice(0))
+      })
+    },
+    flushed() {
+      if (working === undefined) return Promise.resolve()
+      return new Promise((resolve) => {
+        readers.push(resolve)
+        if (failures === 0) wake()
       })
     },
     async [Symbol.asyncDispose]() {

@@ -29,6 +29,7 @@ export function mountUsageRoutes(dependencies: {
   const { http, reports, ledger, clock } = dependencies
   mount(http, readUsage, async ({ principal, query }) => {
     const period = periodOf(query, clock())
+    await ledger.written()
     const { byUser: _, ...report } = present(await reports.report(period, principal.userId), period)
     const apiKeyId = principal.kind === 'api-key' ? principal.apiKeyId : null
     const budgets = await reports.budgets({ userId: principal.userId, workspaceId: null, apiKeyId })
@@ -40,6 +41,7 @@ export function mountUsageRoutes(dependencies: {
   })
   mount(http, readAllUsage, async ({ query }) => {
     const period = periodOf(query, clock())
+    await ledger.written()
     return present(await reports.report(period, null), period)
   })
   mount(http, listBudgets, async () => ({ items: await reports.budgets(), nextCursor: null }))
