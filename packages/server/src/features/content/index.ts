@@ -1,4 +1,5 @@
 import { AppError } from '../../base/app-error.ts'
+import { createCallerAddress } from '../../platform/http/caller-address.ts'
 import type { HttpServer } from '../../platform/http/http-server.ts'
 import { createRateLimiter } from '../../platform/http/rate-limiter.ts'
 import type { Sockets } from '../../platform/http/sockets.ts'
@@ -30,7 +31,7 @@ export function contentFeature(dependencies: {
   secret: string
 }): ContentServer {
   const { http, guard } = dependencies
-  const { baseUrl, clock, logger } = http.options
+  const { baseUrl, clock, logger, trustProxy } = http.options
   const passes = createContentPasses({ secret: dependencies.secret, clock })
   const limiter = createRateLimiter({
     limits: { ...http.options.rateLimits, static: contentRequestsPerMinute },
@@ -44,6 +45,7 @@ export function contentFeature(dependencies: {
     find: dependencies.find,
     guard,
     stillValid: dependencies.identity.stillValid,
+    addressOf: createCallerAddress(trustProxy),
     limit(caller) {
       const { allowed, resetSeconds } = limiter.consume('static', caller)
       if (!allowed) throw new AppError('RATE_LIMITED', `Too many requests; try again in ${resetSeconds} s`)

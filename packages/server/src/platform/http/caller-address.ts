@@ -1,4 +1,12 @@
+import type { IncomingMessage } from 'node:http'
 import { isIPv6 } from 'node:net'
+import proxyAddress from '@fastify/proxy-addr'
+
+/** For requests that Fastify does not see: the address that they are counted by, as its `request.ip` gives it. */
+export function createCallerAddress(trustProxy: string[] | false): (request: IncomingMessage) => string {
+  const trusts = trustProxy ? proxyAddress.compile(trustProxy) : () => false
+  return (request) => limitAddress(proxyAddress(request, trusts) ?? '')
+}
 
 /** The address that a limit counts by: IPv6 by its /64, since one subscriber has at least that; mapped IPv4 as IPv4. */
 export function limitAddress(ip: string): string {

@@ -44,6 +44,8 @@ export interface ContentServerOptions {
   find: FindContent
   guard(principal: Principal, workspaceId: string, role: WorkspaceRole): Promise<WorkspaceScope>
   stillValid(principal: Principal): Promise<boolean>
+  /** The address that a request without a pass is counted by. */
+  addressOf(request: IncomingMessage): string
   /** Counts a request; throws RATE_LIMITED. `caller` is a user, or an address before the pass is read. */
   limit(caller: string): void
   logger: { error(fields: object, message: string): void; warn(fields: object, message: string): void }
@@ -86,7 +88,7 @@ export function createContentServer(options: ContentServerOptions): ContentServe
   async function admit(request: IncomingMessage): Promise<Admitted | null> {
     const label = names.labelOfHost(request.headers.host)
     const holder = label === null ? null : entry.holderOf(request, label)
-    options.limit(holder ? `user ${holder.userId}` : `address ${request.socket.remoteAddress ?? ''}`)
+    options.limit(holder ? `user ${holder.userId}` : `address ${options.addressOf(request)}`)
     // Nobody without a pass learns what exists.
     if (!holder) return null
     const found = targetOf(request)
