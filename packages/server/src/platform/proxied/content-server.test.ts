@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { createServer, request as httpRequest, type Server } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, it } from 'vitest'
 import { AppError } from '../../base/app-error.ts'
 import { createCallerAddress } from '../http/caller-address.ts'
@@ -14,9 +15,15 @@ const workspaceId = 'ws_01JD8XQ4ZK3V5N6P7R8S9T0ABC'
 const names = createContentNames({ domain: undefined, baseUrl: undefined })
 const passes = createContentPasses({ secret: 'a secret of at least 32 characters', clock: Date.now })
 const label = names.labelOf({ kind: 'port', port: 5173, workspaceId })
+const pass = `atelier.content=${passes.issuePass({ userId: 'usr_a', sessionId: 'ses_a', label })}`
 
 /** Content hosts on loopback, in front of a program that answers the beginning and never the end. */
-async function serve(options: { trustProxy?: string[]; requestsPerMinute?: number }) {
+async function serve(options: {
+  trustProxy?: string[]
+  requestsPerMinute?: number
+  stillValid?: () => Promise<boolean>
+  checkMilliseconds?: number
+}) {
   await using stack = new AsyncDisposableStack()
   const program = createServer((_request, response) => void response.write('begun'))
   const programPort = await listen(program, stack)
@@ -36,12 +43,13 @@ async function serve(options: { trustProxy?: string[]; requestsPerMinute?: numbe
       used: () => undefined,
     }),
     guard: async ({ userId }, id, role) => grantWorkspaceScope({ workspaceId: id, userId, role }),
-    stillValid: async () => true,
+    stillValid: options.stillValid ?? (async () => true),
     addressOf: createCallerAddress(options.trustProxy ?? false),
     limit(caller) {
       if (!limiter.consume('static', caller).allowed) throw new AppError('RATE_LIMITED', 'Too many requests')
     },
     logger: { error: () => undefined, warn: () => undefined },
+    checkMilliseconds: options.checkMilliseconds,
   })
   const port = await listen(createServer(content.handle), stack)
   stack.use(content)
@@ -83,3 +91,23 @@ it('[PREV19] nobody else chooses the address that they are counted by', async ()
   expect(await site.ask({ 'x-forwarded-for': '203.0.113.7' })).toBe(401)
   expect(await site.ask({ 'x-forwarded-for': '203.0.113.8' })).toBe(429)
 })
+
+it('[PREV17] what is open is not looked at again while a slow database still answers', async () => {
+  const asked = { times: 0, atOnce: 0, most: 0 }
+  await using site = await serve({
+    checkMilliseconds: 10,
+    async stillValid() {
+      asked.times += 1
+      asked.atOnce += 1
+      asked.most = Math.max(asked.most, asked.atOnce)
+      if (asked.times > 1) await sleep(100)
+      asked.atOnce -= 1
+      if (asked.times > 1) throw new Error('the database does not answer')
+      return true
+    },
+  })
+  expect(await site.ask({ cookie: pass })).toBe(200)
+  // The first answer is remembered for seconds.
+  await expect.poll(() => asked.times, { timeout: 60_000 }).toBeGreaterThan(3)
+  expect(asked.most).toBe(1)
+}, 90_000)

@@ -49,6 +49,7 @@ export interface ContentServerOptions {
   /** Counts a request; throws RATE_LIMITED. `caller` is a user, or an address before the pass is read. */
   limit(caller: string): void
   logger: { error(fields: object, message: string): void; warn(fields: object, message: string): void }
+  checkMilliseconds?: number | undefined
 }
 
 /** Serves what programs in workspaces say, each under a host name of its own, to who may reach it. */
@@ -72,7 +73,14 @@ export function createContentServer(options: ContentServerOptions): ContentServe
   const entry = createContentEntry(options)
   const open = new Map<Duplex, Admitted>()
   const answers = new Map<ServerResponse, Admitted>()
-  const check = setInterval(() => void endRevoked([...open, ...answers], access, options), checkMilliseconds)
+  let checking = false
+  const check = setInterval(async () => {
+    // A database that answers slowly is not asked again meanwhile.
+    if (checking) return
+    checking = true
+    await endRevoked([...open, ...answers], access, options)
+    checking = false
+  }, options.checkMilliseconds ?? checkMilliseconds)
   check.unref()
 
   function targetOf(request: IncomingMessage): { label: string; origin: string; target: ContentTarget } {
