@@ -37,6 +37,7 @@ function otherEmbedder(): Embedder & { embedded: number; failing: boolean } {
     id: 'acme/other',
     dimensions: 64,
     lexical: true,
+    pricing: null,
     embedded: 0,
     failing: false,
     async embed(texts, kind, signal) {

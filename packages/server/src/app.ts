@@ -6,7 +6,7 @@ import { chatFeature, openConversations } from './features/chat/index.ts'
 import { codeServerFeature } from './features/code-server/index.ts'
 import { contentFeature } from './features/content/index.ts'
 import { createFileParts, createPrepareDirectory, filesFeature } from './features/files/index.ts'
-import { gatewayFeature, openLedger } from './features/gateway/index.ts'
+import { createChargedEmbedder, gatewayFeature, openLedger } from './features/gateway/index.ts'
 import { healthFeature } from './features/health/index.ts'
 import { pageFeature } from './features/page/index.ts'
 import { previewsFeature } from './features/previews/index.ts'
@@ -21,7 +21,7 @@ import {
 import { serviceFeature } from './features/service/index.ts'
 import { createWorkspaceSessions, mountSessionRoutes } from './features/sessions/index.ts'
 import { terminalFeature } from './features/terminal/index.ts'
-import { createWorkspaceGuard, workspacesFeature } from './features/workspaces/index.ts'
+import { createFindOwner, createWorkspaceGuard, workspacesFeature } from './features/workspaces/index.ts'
 import { limitsInForce, probesPerMinute, staticRequestsPerMinute } from './limits.ts'
 import type { Config } from './platform/config/config.ts'
 import { openDatabase } from './platform/db/database.ts'
@@ -144,16 +144,32 @@ export async function createApp(
     }),
   )
   const embedder = models.embedder ?? createHashedEmbedder()
+  const charged = createChargedEmbedder({ embedder, ledger: ledger.ledger })
   const gateway = gatewayFeature({
     http,
     models,
     environment: config.models,
     ledger,
-    embedder,
+    embedder: charged,
     logger,
     clock,
   })
-  const retrieval = stack.use(createRetrieval({ database, embedder, clock, logger }))
+  const findOwner = createFindOwner({ database })
+  const retrieval = stack.use(
+    createRetrieval({
+      database,
+      embedder,
+      embed: async (scope, ...call) => {
+        // The keyless embedder costs nothing, and every search would be an entry.
+        if (models.embedder === undefined) return await embedder.embed(...call)
+        const userId = scope.userId ?? (await findOwner(scope))
+        const owner = { userId, workspaceId: scope.workspaceId, apiKeyId: scope.apiKeyId ?? null }
+        return (await charged.embed(owner, ...call)).vectors
+      },
+      clock,
+      logger,
+    }),
+  )
   const parts = stack.use(
     createFileParts({
       database,

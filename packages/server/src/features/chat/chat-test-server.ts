@@ -13,7 +13,7 @@ import { grantWorkspaceScope } from '../../platform/identity/workspace-scope.ts'
 import type { Embedder } from '../../platform/models/embedder.ts'
 import { ModelsEnvironment } from '../../platform/models/models-environment.ts'
 import { guardModel } from '../../platform/models/stream-guard.ts'
-import { gatewayFeature, openLedger } from '../gateway/index.ts'
+import { createChargedEmbedder, gatewayFeature, openLedger } from '../gateway/index.ts'
 import { chatFeature, openConversations } from './index.ts'
 import type { Passage, RetrievedContext } from './workspace-context.ts'
 
@@ -121,6 +121,7 @@ const tinyEmbedder: Embedder = {
   id: 'test/tiny',
   dimensions: 2,
   lexical: true,
+  pricing: null,
   embed: async (texts) => texts.map((one) => new Float32Array([one.length, 0.5])),
 }
 
@@ -187,7 +188,7 @@ export async function startChatTestServer(
     models,
     environment: ModelsEnvironment.parse(environment),
     ledger,
-    embedder: tinyEmbedder,
+    embedder: createChargedEmbedder({ embedder: tinyEmbedder, ledger: ledger.ledger }),
     logger,
     clock: Date.now,
   })

@@ -2,11 +2,11 @@ import type { Logger } from 'pino'
 import type { Clock } from '../../base/clock.ts'
 import type { Database } from '../../platform/db/database.ts'
 import type { HttpServer } from '../../platform/http/http-server.ts'
-import type { Embedder } from '../../platform/models/embedder.ts'
 import { parseModelFallbacks } from '../../platform/models/model-fallbacks.ts'
 import { parseModelLimits } from '../../platform/models/model-limits.ts'
 import type { ModelsEnvironment } from '../../platform/models/models-environment.ts'
 import { createCallRouter } from './call-router.ts'
+import type { ChargedEmbedder } from './charged-embedder.ts'
 import { dearestRates } from './dearest-rates.ts'
 import { createGateway, type Gateway } from './gateway.ts'
 import { mountGatewayRoutes } from './gateway-routes.ts'
@@ -27,6 +27,7 @@ export type {
   ToolCall,
   WholeAnswer,
 } from './answer.ts'
+export { createChargedEmbedder } from './charged-embedder.ts'
 export type { Gateway } from './gateway.ts'
 export type { ModelChoice, ModelQuery } from './model-choice.ts'
 export type { ModelSource } from './model-source.ts'
@@ -61,7 +62,7 @@ export function gatewayFeature(dependencies: {
   environment: ModelsEnvironment
   ledger: OpenLedger
   /** of `/v1/embeddings` */
-  embedder: Embedder
+  embedder: ChargedEmbedder
   logger: Logger
   clock: Clock
 }): Gateway {

@@ -4,10 +4,11 @@ import { newId } from '../../base/ids.ts'
 import { writeEventStream } from '../../platform/http/event-stream.ts'
 import type { HttpServer } from '../../platform/http/http-server.ts'
 import { type Call, mountRaw } from '../../platform/http/mount.ts'
-import type { Embedder } from '../../platform/models/embedder.ts'
-import { estimateTokens } from '../../platform/models/usage.ts'
+import type { Principal } from '../../platform/identity/principal.ts'
 import type { AnswerRequest } from './answer.ts'
+import type { ChargedEmbedder } from './charged-embedder.ts'
 import type { Gateway } from './gateway.ts'
+import type { CallOwner } from './ledger.ts'
 import type { ModelChoice } from './model-choice.ts'
 import type { ModelSource } from './model-source.ts'
 import { completionChunks, completionOf } from './openai-answer.ts'
@@ -18,7 +19,7 @@ export function mountOpenAiRoutes(dependencies: {
   http: HttpServer
   gateway: Gateway
   models: ModelSource
-  embedder: Embedder
+  embedder: ChargedEmbedder
 }): void {
   const { http, gateway, models, embedder } = dependencies
   mountRaw(http, createChatCompletion, async (call, reply) => {
@@ -68,7 +69,7 @@ function choose(gateway: Gateway, models: ModelSource, name: string): ModelChoic
 }
 
 function requestOf(call: Call<typeof createChatCompletion>, choice: ModelChoice): AnswerRequest {
-  const { principal, body } = call
+  const { body } = call
   const prompt = promptFrom(body.messages)
   return {
     choice,
@@ -78,10 +79,13 @@ function requestOf(call: Call<typeof createChatCompletion>, choice: ModelChoice)
     signal: call.signal,
     runId: newId('run'),
     requestId: call.requestId,
-    userId: principal.userId,
-    workspaceId: null,
-    apiKeyId: principal.kind === 'api-key' ? principal.apiKeyId : null,
+    ...ownerOf(call.principal),
   }
+}
+
+function ownerOf(principal: Principal): CallOwner {
+  const apiKeyId = principal.kind === 'api-key' ? principal.apiKeyId : null
+  return { userId: principal.userId, workspaceId: null, apiKeyId }
 }
 
 /** A client that has left is no failure of ours. */
@@ -90,7 +94,8 @@ function left(error: unknown, signal: AbortSignal): never {
   throw new AppError('INVALID_REQUEST', 'The connection ended before the answer', { cause: error })
 }
 
-async function embed(embedder: Embedder, { body, signal }: Call<typeof createEmbeddings>) {
+async function embed(embedder: ChargedEmbedder, call: Call<typeof createEmbeddings>) {
+  const { body, signal } = call
   const { model, dimensions, encoding_format: format }: Body<typeof createEmbeddings> = body
   if (model !== embedder.id)
     throw invalidField('model', `must be the embedding model of this server, ${embedder.id}`)
@@ -101,8 +106,7 @@ async function embed(embedder: Embedder, { body, signal }: Call<typeof createEmb
     )
   }
   const texts = [body.input].flat()
-  const vectors = await embedder.embed(texts, 'document', signal)
-  const tokens = texts.reduce((sum, text) => sum + estimateTokens(text), 0)
+  const { vectors, usage } = await embedder.embed(ownerOf(call.principal), texts, 'document', signal)
   return {
     object: 'list',
     model,
@@ -111,7 +115,7 @@ async function embed(embedder: Embedder, { body, signal }: Call<typeof createEmb
       index,
       embedding: format === 'base64' ? base64Of(vector) : Array.from(vector),
     })),
-    usage: { prompt_tokens: tokens, total_tokens: tokens },
+    usage: { prompt_tokens: usage.tokens, total_tokens: usage.tokens },
   }
 }
 

@@ -1,5 +1,6 @@
 import type { EmbeddingModelV4 } from '@ai-sdk/provider'
 import type { Embedder } from '../../platform/models/embedder.ts'
+import { estimateTokens } from '../../platform/models/usage.ts'
 import { forEachTerm } from './code-tokenizer.ts'
 import { commonTermWeight } from './common-terms.ts'
 import { forEachGramHash, termHash } from './term-hash.ts'
@@ -64,13 +65,15 @@ export function createHashedEmbedder(): Embedder {
     id: hashedEmbedderId,
     dimensions: hashedDimensions,
     lexical: true,
-    async embed(texts, _kind, signal) {
+    pricing: { input: '0', output: '0' },
+    async embed(texts, _kind, signal, onUsage) {
       const vectors: Float32Array[] = []
       for (const [index, text] of texts.entries()) {
         if (index > 0 && index % textsPerTurn === 0) await new Promise((resolve) => setImmediate(resolve))
         signal.throwIfAborted()
         vectors.push(hashedVector(text))
       }
+      onUsage?.({ tokens: texts.reduce((sum, text) => sum + estimateTokens(text), 0), estimated: true })
       return vectors
     },
   }

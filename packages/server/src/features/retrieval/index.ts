@@ -5,6 +5,7 @@ import { grantWorkspaceScope, type WorkspaceScope } from '../../platform/identit
 import type { Embedder } from '../../platform/models/embedder.ts'
 import { contextText, fitPassages, type QuestionContext } from './context.ts'
 import { createDocumentStore, type DocumentEntry, type DocumentText } from './document-store.ts'
+import type { EmbedFor } from './embed-for.ts'
 import { createIndexingThread } from './indexing-thread.ts'
 import { createIngest, type IngestOptions, type IngestResult } from './ingest.ts'
 import { readsContent, type SourceFile, type UnreadFile } from './judge-file.ts'
@@ -101,27 +102,30 @@ const defaultListLimit = 10_000
 export function createRetrieval(dependencies: {
   database: Database
   embedder: Embedder
+  /** the embedder itself unless told */
+  embed?: EmbedFor | undefined
   clock: Clock
   logger: RetrievalLogger
   /** 200,000 unless told */
   maxChunks?: number
 }): Retrieval {
   const { database, embedder, clock, logger } = dependencies
+  const embed = dependencies.embed ?? ((_scope, ...call) => embedder.embed(...call))
   const space = { model: embedder.id, dimensions: embedder.dimensions }
   const store = createRetrievalStore({ database, indexer })
   const documents = createDocumentStore({ database })
   const residentStore = createResidentStore({ database, space })
   const indexes = createResidentIndexes({ store: residentStore, dimensions: space.dimensions })
   const thread = createIndexingThread()
-  const rank = createRanker({ store: residentStore, indexes, embedder, logger })
+  const rank = createRanker({ store: residentStore, indexes, embedder, embed, logger })
   const maxChunks = dependencies.maxChunks ?? maxChunksPerWorkspace
   const listeners = new Set<(workspaceId: string) => void>()
   const onUnembedded = (workspaceId: string) => {
     for (const listener of listeners) listener(workspaceId)
   }
   return {
-    ingest: createIngest({ store, thread, embedder, indexer, maxChunks, onUnembedded, logger }),
-    reembed: createReembed({ store, embedder }),
+    ingest: createIngest({ store, thread, embedder, embed, indexer, maxChunks, onUnembedded, logger }),
+    reembed: createReembed({ store, embedder, embed }),
     onUnembedded: (listener) => void listeners.add(listener),
     async *unembeddedWorkspaces(signal) {
       for (const workspaceId of await store.workspaces()) {

@@ -3,6 +3,7 @@ import { AppError } from '../../base/app-error.ts'
 import type { WorkspaceScope } from '../../platform/identity/workspace-scope.ts'
 import type { Embedder } from '../../platform/models/embedder.ts'
 import { contentKey } from './content-key.ts'
+import type { EmbedFor } from './embed-for.ts'
 import { embeddingText } from './embedding-text.ts'
 import type { IndexedChunk } from './indexing-messages.ts'
 import type { IndexingThread } from './indexing-thread.ts'
@@ -33,6 +34,7 @@ export interface IngestDependencies {
   store: RetrievalStore
   thread: IndexingThread
   embedder: Embedder
+  embed: EmbedFor
   /** version of the rules that contents are cut by */
   indexer: number
   /** chunks that a workspace may have */
@@ -245,7 +247,8 @@ async function embedAll(run: IngestRun, outcomes: readonly Outcome[]): Promise<v
   )
   if (files.length === 0 || run.embedFailures >= maxEmbedFailures) return
   try {
-    const vectors = await run.embedder.embed(
+    const vectors = await run.embed(
+      run.scope,
       files.flatMap(({ texts }) => texts),
       'document',
       run.signal,

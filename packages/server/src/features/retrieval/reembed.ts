@@ -1,5 +1,6 @@
 import type { WorkspaceScope } from '../../platform/identity/workspace-scope.ts'
 import type { Embedder } from '../../platform/models/embedder.ts'
+import type { EmbedFor } from './embed-for.ts'
 import { embeddingText } from './embedding-text.ts'
 import type { RetrievalStore } from './retrieval-store.ts'
 
@@ -16,7 +17,8 @@ export interface ReembedOptions {
  * meanwhile, by words until the new vectors are nearly all there. May be cut off and started again at any time. Rejects with
  * what the embedder throws, or with the signal's reason.
  */
-export function createReembed({ store, embedder }: { store: RetrievalStore; embedder: Embedder }) {
+export function createReembed(dependencies: { store: RetrievalStore; embedder: Embedder; embed: EmbedFor }) {
+  const { store, embedder, embed } = dependencies
   const space = { model: embedder.id, dimensions: embedder.dimensions }
   return async (
     scope: WorkspaceScope,
@@ -29,7 +31,7 @@ export function createReembed({ store, embedder }: { store: RetrievalStore; embe
       const chunks = await store.withoutVectors(scope, space, after, chunksPerBatch)
       const last = chunks.at(-1)
       if (last === undefined) break
-      const vectors = await embedder.embed(chunks.map(embeddingText), 'document', signal)
+      const vectors = await embed(scope, chunks.map(embeddingText), 'document', signal)
       const rows = chunks.flatMap(({ id }, index) => {
         const vector = vectors[index]
         return vector === undefined ? [] : [{ chunkId: id, vector }]

@@ -2,6 +2,7 @@ import { AppError } from '../../base/app-error.ts'
 import type { WorkspaceScope } from '../../platform/identity/workspace-scope.ts'
 import type { Embedder } from '../../platform/models/embedder.ts'
 import { coverageOf } from './coverage.ts'
+import type { EmbedFor } from './embed-for.ts'
 import type { Fused, ResultLeg } from './fusion.ts'
 import { type RankedIndex, rankIndex } from './rank-index.ts'
 import type { RelevanceEvidence } from './relevance.ts'
@@ -43,6 +44,7 @@ export function createRanker(dependencies: {
   store: ResidentStore
   indexes: ResidentIndexes
   embedder: Embedder
+  embed: EmbedFor
   logger: RetrievalLogger
 }) {
   const { store, indexes, embedder } = dependencies
@@ -73,13 +75,13 @@ export function createRanker(dependencies: {
 }
 
 async function embedQuestion(
-  dependencies: { embedder: Embedder; logger: RetrievalLogger },
+  dependencies: { embed: EmbedFor; logger: RetrievalLogger },
   scope: WorkspaceScope,
   { query, signal }: RankOptions,
 ): Promise<Float32Array | null> {
   const timeout = AbortSignal.timeout(embedBudgetMilliseconds)
   try {
-    const [vector] = await dependencies.embedder.embed([query], 'query', AbortSignal.any([signal, timeout]))
+    const [vector] = await dependencies.embed(scope, [query], 'query', AbortSignal.any([signal, timeout]))
     // A question of stop words alone has no direction.
     return vector?.some((component) => component !== 0) ? vector : null
   } catch (error) {

@@ -1,6 +1,8 @@
 import { join } from 'node:path'
+import { notFound } from '../../base/app-error.ts'
 import type { Database } from '../../platform/db/database.ts'
 import type { HttpServer } from '../../platform/http/http-server.ts'
+import type { WorkspaceScope } from '../../platform/identity/workspace-scope.ts'
 import type { JobQueue } from '../../platform/jobs/job-queue.ts'
 import type { UserDirectory } from '../auth/index.ts'
 import type { ImportTarget } from '../files/index.ts'
@@ -24,6 +26,16 @@ export { maxMembers, maxOwnedWorkspaces } from './workspace-limits.ts'
 /** The guard that every feature puts before a workspace. */
 export function createWorkspaceGuard({ database }: { database: Database }): WorkspaceGuard {
   return guardWith(createWorkspaceStore({ database }))
+}
+
+/** Who bears what the server does for a workspace on its own: the one who has been an owner of it for longest. */
+export function createFindOwner({ database }: { database: Database }) {
+  const members = createMemberStore({ database })
+  return async (scope: WorkspaceScope): Promise<string> => {
+    const owner = (await members.list(scope)).find(({ role }) => role === 'owner')
+    if (owner === undefined) throw notFound('Workspace')
+    return owner.userId
+  }
 }
 
 /**

@@ -22,7 +22,8 @@ export function createWorkspaceGuard(dependencies: {
     const role = await dependencies.findRole(workspaceId, principal.userId)
     if (role === null) throw notFound('Workspace')
     requireRole(role, minimumRole)
-    return grantWorkspaceScope({ workspaceId, userId: principal.userId, role })
+    const key = principal.kind === 'api-key' ? { apiKeyId: principal.apiKeyId } : {}
+    return grantWorkspaceScope({ workspaceId, userId: principal.userId, role, ...key })
   }
 }
 

@@ -11,6 +11,8 @@ export interface WorkspaceScope {
   /** who acts; `null` for work the server does for the workspace itself, such as indexing */
   readonly userId: string | null
   readonly role: WorkspaceRole
+  /** the key that they act with, if it is one */
+  readonly apiKeyId?: string
   readonly [guarded]: true
 }
 
@@ -19,6 +21,7 @@ export function grantWorkspaceScope(scope: {
   workspaceId: string
   userId: string | null
   role: WorkspaceRole
+  apiKeyId?: string
 }): WorkspaceScope {
   return Object.freeze({ ...scope }) as WorkspaceScope
 }

@@ -18,7 +18,7 @@ export interface ConfiguredEmbeddingModel extends KnownEmbeddingModel {
 }
 
 /** What is assumed of a model that nobody described: small enough for any server. */
-const unknownModel = { adjustable: false, maxBatch: 16, maxInputTokens: 512 }
+const unknownModel = { adjustable: false, maxBatch: 16, maxInputTokens: 512, price: null }
 
 /** The embedder that `EMBEDDING_MODEL` names, or undefined for the lexical one. Its calls fail with `key` without a key. */
 export function createConfiguredEmbedder(options: {

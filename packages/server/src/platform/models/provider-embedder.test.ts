@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import type { EmbeddingUsage } from './embedder.ts'
 import type { ConfiguredEmbeddingModel } from './embedding-models.ts'
 import { configuredEmbeddingModel } from './embedding-models.ts'
 import { ModelsEnvironment } from './models-environment.ts'
@@ -9,7 +10,11 @@ const signal = new AbortController().signal
 const origin = { provider: 'scripted', model: 'm' }
 
 /** Embeds a text as [its length, 1]; `failures` come first, one a request. */
-function scripted(failures: Error[] = [], change: Partial<ConfiguredEmbeddingModel> = {}) {
+function scripted(
+  failures: Error[] = [],
+  change: Partial<ConfiguredEmbeddingModel> = {},
+  reported: number[] = [],
+) {
   const requests: { values: string[]; options: unknown }[] = []
   const configured: ConfiguredEmbeddingModel = {
     id: 'scripted/m',
@@ -17,6 +22,7 @@ function scripted(failures: Error[] = [], change: Partial<ConfiguredEmbeddingMod
     adjustable: false,
     maxBatch: 3,
     maxInputTokens: 100,
+    price: '0.02',
     optionsFor: (kind) => ({ scripted: { kind } }),
     model: {
       provider: 'scripted',
@@ -25,7 +31,9 @@ function scripted(failures: Error[] = [], change: Partial<ConfiguredEmbeddingMod
         requests.push({ values, options: providerOptions })
         const failure = failures.shift()
         if (failure !== undefined) throw failure
-        return { embeddings: values.map((text) => [text.length, 1]), warnings: [] }
+        const tokens = reported.shift()
+        const usage = tokens === undefined ? {} : { usage: { tokens } }
+        return { embeddings: values.map((text) => [text.length, 1]), warnings: [], ...usage }
       },
     },
     ...change,
@@ -86,6 +94,23 @@ describe('embedding with a provider', () => {
   it('[MOD24] stops at an abort', async () => {
     const reason = new Error('stopped')
     await expect(scripted().embedder.embed(['a'], 'query', AbortSignal.abort(reason))).rejects.toBe(reason)
+  })
+
+  it('[LED11] tells the tokens that the provider reports, and counts and marks those that it does not', async () => {
+    const reported = scripted([], {}, [7, 5])
+    const heard: EmbeddingUsage[] = []
+    const texts = ['aaaa', 'b', 'c', 'dddddddd']
+    await reported.embedder.embed(texts, 'query', signal, (usage) => heard.push(usage))
+    expect(heard).toEqual([
+      { tokens: 7, estimated: false },
+      { tokens: 5, estimated: false },
+    ])
+    const silent: EmbeddingUsage[] = []
+    await scripted([], {}, [0]).embedder.embed(texts, 'query', signal, (usage) => silent.push(usage))
+    expect(silent).toEqual([
+      { tokens: 3, estimated: true },
+      { tokens: 2, estimated: true },
+    ])
   })
 
   it('[MOD23] refuses vectors of another length', async () => {

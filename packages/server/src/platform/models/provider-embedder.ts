@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import type { Embedder } from './embedder.ts'
+import type { Embedder, EmbeddingUsage } from './embedder.ts'
 import type { ConfiguredEmbeddingModel } from './embedding-models.ts'
 import { ProviderError, toProviderError } from './provider-error.ts'
 import { estimateTokens } from './usage.ts'
@@ -27,7 +27,8 @@ export function createProviderEmbedder(
     id: configured.id,
     dimensions: configured.dimensions,
     lexical: false,
-    async embed(texts, kind, signal) {
+    pricing: configured.price === null ? null : { input: configured.price, output: '0' },
+    async embed(texts, kind, signal, onUsage) {
       const vectors = new Array<Float32Array>(texts.length)
       const batches = batchesOf(
         texts.map((text) => cut(text, configured.maxInputTokens)),
@@ -38,7 +39,7 @@ export function createProviderEmbedder(
       const work = batches.values()
       const worker = async () => {
         for (const { start, values } of work) {
-          const embedded = await embedBatch({ configured, values, kind, signal: joined, delay })
+          const embedded = await embedBatch({ configured, values, kind, signal: joined, delay, onUsage })
           for (const [index, vector] of embedded.entries()) vectors[start + index] = vector
         }
       }
@@ -88,18 +89,20 @@ async function embedBatch(options: {
   kind: 'query' | 'document'
   signal: AbortSignal
   delay: (milliseconds: number, signal: AbortSignal) => Promise<unknown>
+  onUsage: ((usage: EmbeddingUsage) => void) | undefined
 }): Promise<Float32Array[]> {
-  const { configured, values, kind, signal, delay } = options
+  const { configured, values, kind, signal, delay, onUsage } = options
   const origin = { provider: configured.id.split('/')[0] ?? configured.id, model: configured.id }
   for (let attempt = 1; ; attempt += 1) {
     signal.throwIfAborted()
     const timeout = AbortSignal.timeout(batchMilliseconds)
     try {
-      const { embeddings } = await configured.model.doEmbed({
+      const { embeddings, usage } = await configured.model.doEmbed({
         values,
         abortSignal: AbortSignal.any([signal, timeout]),
         providerOptions: configured.optionsFor(kind),
       })
+      onUsage?.(usageOf(usage?.tokens, values))
       return checked(embeddings, values.length, configured.dimensions, origin)
     } catch (error) {
       signal.throwIfAborted()
@@ -111,6 +114,14 @@ async function embedBatch(options: {
       await delay(pause, signal)
     }
   }
+}
+
+/** Servers that do not count report 0, or nothing. */
+function usageOf(reported: number | undefined, values: readonly string[]): EmbeddingUsage {
+  if (reported !== undefined && Number.isSafeInteger(reported) && reported > 0) {
+    return { tokens: reported, estimated: false }
+  }
+  return { tokens: values.reduce((sum, text) => sum + estimateTokens(text), 0), estimated: true }
 }
 
 /** Undefined: no further attempt is worth it. Full jitter, so that many indexers do not come back together. */
