@@ -1,7 +1,16 @@
 import { request as httpRequest } from 'node:http'
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
-import { deleteApiKey, endpoints, FailureEnvelope, listApiKeys, signOut } from '@atelier/contract'
+import { createClient } from '@atelier/client'
+import {
+  createWorkspace,
+  deleteApiKey,
+  endpoints,
+  FailureEnvelope,
+  listApiKeys,
+  signOut,
+  watchFiles,
+} from '@atelier/contract'
 import { signUpPerson, startMockProviders, startTestServer, type TestServer } from '@atelier/testkit'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
@@ -213,6 +222,27 @@ describe('bytes that are no request', () => {
     expect(error.code).toBe(code)
     expect(head).toContain(`x-request-id: ${requestId}`)
     expect((await fetch(`${server.url}/api/health/live`)).status).toBe(200)
+  })
+
+  it('[HTTP15] after which an answer is still under way end the connection, and nothing is written into the answer', async () => {
+    const { headers } = await signUpPerson(server.url)
+    const api = createClient({ baseUrl: server.url, headers })
+    const { id } = await api.call(createWorkspace, { body: { name: 'Listened to' } })
+    const path = watchFiles.path.replace(':workspaceId', id)
+    const { host, hostname, port } = new URL(server.url)
+    const lines = Object.entries({ ...headers, host }).map(([name, value]) => `${name}: ${value}\r\n`)
+    const socket = connect(Number(port), hostname)
+    let received = ''
+    socket.on('data', (part) => {
+      received += String(part)
+    })
+    const ended = new Promise((resolve) => socket.on('error', resolve).once('close', resolve))
+    socket.write(`GET ${path} HTTP/1.1\r\n${lines.join('')}\r\n`)
+    await expect.poll(() => received).toContain('data: ')
+    socket.write('hello\r\n\r\n')
+    await ended
+    expect(received).toMatch(/^HTTP\/1\.1 200 /)
+    expect(received.match(/HTTP\/1\.1 /g)).toHaveLength(1)
   })
 })
 

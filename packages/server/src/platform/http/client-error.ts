@@ -1,4 +1,4 @@
-import { maxHeaderSize, STATUS_CODES } from 'node:http'
+import { maxHeaderSize, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { AppError } from '../../base/app-error.ts'
 import { newId } from '../../base/ids.ts'
@@ -6,16 +6,38 @@ import { failure } from './envelope.ts'
 import { securityHeaders } from './security-headers.ts'
 import { statusOf } from './to-app-error.ts'
 
+/** The answers that are open, by their connection: bytes that break may come after a request that is being answered. */
+export interface OpenAnswers {
+  add(response: ServerResponse): void
+  /** Whether the next bytes on a connection belong to the answer of a request that arrived before. */
+  underWay(socket: Duplex): boolean
+}
+
+export function createOpenAnswers(): OpenAnswers {
+  const bySocket = new WeakMap<Duplex, Set<ServerResponse>>()
+  return {
+    add(response) {
+      const { socket } = response.req
+      const open = bySocket.get(socket) ?? new Set()
+      bySocket.set(socket, open.add(response))
+      response.once('close', () => open.delete(response))
+    },
+    underWay: (socket) =>
+      [...(bySocket.get(socket) ?? [])].some(({ headersSent, req }) => headersSent || req.complete),
+  }
+}
+
 /**
  * Answers, in the envelope, bytes that Node's parser refuses: they never become a request. The connection ends, since
- * nobody knows where its next request would begin.
+ * nobody knows where its next request would begin; at once where an answer is under way, which ours would garble.
  */
 export function answerClientError(
   cause: Error & { code?: string },
   socket: Duplex,
+  answers: OpenAnswers,
   limitHeaders: Readonly<Record<string, string | number>>,
 ): void {
-  if (cause.code === 'ECONNRESET' || !socket.writable) {
+  if (cause.code === 'ECONNRESET' || !socket.writable || answers.underWay(socket)) {
     socket.destroy(cause)
     return
   }

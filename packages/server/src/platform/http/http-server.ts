@@ -6,7 +6,7 @@ import { AppError } from '../../base/app-error.ts'
 import type { Clock } from '../../base/clock.ts'
 import type { Principal } from '../identity/principal.ts'
 import { limitAddress } from './caller-address.ts'
-import { answerClientError } from './client-error.ts'
+import { answerClientError, createOpenAnswers } from './client-error.ts'
 import { failure } from './envelope.ts'
 import { createMultipartStaging, type MultipartStaging } from './multipart.ts'
 import { openAiFailure, speaksOpenAi } from './openai-failure.ts'
@@ -81,6 +81,7 @@ export function createHttpServer(options: HttpOptions): HttpServer {
   const origins = createOriginPolicy(options)
   const limiter = createRateLimiter({ limits: options.rateLimits, clock: options.clock })
   const streams = createStreamWatch(options)
+  const answers = createOpenAnswers()
   const closing = new AbortController()
   const open = new Set<AbortController>()
   const mounted = new Map<string, EndpointShape>()
@@ -99,6 +100,7 @@ export function createHttpServer(options: HttpOptions): HttpServer {
           shouldUpgradeCallback: ({ headers }) => headers.upgrade?.toLowerCase() === 'websocket',
         },
         (request, response) => {
+          answers.add(response)
           const forwarder = forwarders.find(({ matches }) => matches(request))
           if (forwarder) void forwarder.handler(request, response)
           else handler(request, response)
@@ -109,6 +111,7 @@ export function createHttpServer(options: HttpOptions): HttpServer {
       answerClientError(
         error,
         socket,
+        answers,
         limitHeaders(limiter.consume('standard', callerAt(socket.remoteAddress ?? ''))),
       ),
     forceCloseConnections: 'idle',
