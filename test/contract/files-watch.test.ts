@@ -1,4 +1,6 @@
+import { type Client, createClient } from '@atelier/client'
 import {
+  addWorkspaceMember,
   createFile,
   type DirectoryChange,
   getWorkspaceStatus,
@@ -45,6 +47,12 @@ describe.skipIf(noBubblewrap())('the events of a workspace’s files', () => {
     await expect.poll(() => told.length).toBeGreaterThan(0)
     return told
   }
+  /** Somebody else who may see the workspace. */
+  async function enter(): Promise<Client> {
+    const { email, headers } = await signUpPerson(server.url)
+    await place.api.call(addWorkspaceMember, { ...params(), body: { email, role: 'viewer' } })
+    return createClient({ baseUrl: server.url, headers })
+  }
   const pathsOf = (told: DirectoryChange[]) => told.flatMap(({ paths }) => paths)
   const watched = (told: DirectoryChange[]) => expect.poll(() => told.at(-1)?.watching).toBe('native')
 
@@ -74,13 +82,18 @@ describe.skipIf(noBubblewrap())('the events of a workspace’s files', () => {
     for (const { paths } of told) expect(paths.length).toBeLessThanOrEqual(1_000)
   })
 
-  it('[FILE26] are told to 200 at a time, and to another as soon as one has left', async () => {
-    const ask = () => place.api.stream(watchFiles, params(), { signal: leaving.signal })
+  it('[FILE26] are told to 200 at a time, 20 of one user, and to another as soon as one has left', async () => {
+    const askAs = (api: Client) => api.stream(watchFiles, params(), { signal: leaving.signal })
+    const statusFor = (api: Client) => askAs(api).catch(({ status }: { status: number }) => status)
+    const ask = () => askAs(place.api)
     const first = new AbortController()
     const begun = await place.api.stream(watchFiles, params(), { signal: first.signal })
     await begun.events[Symbol.asyncIterator]().next()
-    await Promise.all(Array.from({ length: 199 }, ask))
-    await expect.poll(() => ask().catch(({ status }: { status: number }) => status)).toBe(429)
+    await Promise.all(Array.from({ length: 19 }, ask))
+    await expect.poll(() => statusFor(place.api)).toBe(429)
+    const others = await Promise.all(Array.from({ length: 10 }, enter))
+    await Promise.all(others.slice(1).flatMap((api) => Array.from({ length: 20 }, () => askAs(api))))
+    await expect.poll(() => statusFor(others[0] as Client)).toBe(429)
     first.abort()
     await expect
       .poll(() =>

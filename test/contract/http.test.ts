@@ -1,7 +1,7 @@
 import { request as httpRequest } from 'node:http'
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
-import { createClient } from '@atelier/client'
+import { type Client, createClient } from '@atelier/client'
 import {
   createWorkspace,
   deleteApiKey,
@@ -247,6 +247,31 @@ describe('bytes that are no request', () => {
 })
 
 describe('streams', () => {
+  it('[HTTP18] a user has 100 open, and one more is 429 until another closes', async () => {
+    const clientOf = async () =>
+      createClient({ baseUrl: server.url, headers: (await signUpPerson(server.url)).headers })
+    const [api, other] = await Promise.all([clientOf(), clientOf()])
+    const leaving = new AbortController()
+    const first = new AbortController()
+    const place = async (by: Client) => (await by.call(createWorkspace, { body: { name: 'Listened to' } })).id
+    const listen = (by: Client, workspaceId: string, { signal }: AbortController) =>
+      by.stream(watchFiles, { params: { workspaceId } }, { signal }).then(
+        () => 200,
+        ({ status }: { status: number }) => status,
+      )
+    const [last, foreign] = await Promise.all([place(api), place(other)])
+    expect(await listen(api, last, first)).toBe(200)
+    for (const times of [20, 20, 20, 20, 19]) {
+      const workspaceId = await place(api)
+      await Promise.all(Array.from({ length: times }, () => listen(api, workspaceId, leaving)))
+    }
+    expect(await listen(api, last, leaving)).toBe(429)
+    expect(await listen(other, foreign, leaving)).toBe(200)
+    first.abort()
+    await expect.poll(() => listen(api, last, leaving)).toBe(200)
+    leaving.abort()
+  })
+
   it('[HTTP16] end when the session or the API key behind them ends, and no other', async () => {
     await using providers = await startMockProviders()
     await using own = await startTestServer({ environment: providers.environment })

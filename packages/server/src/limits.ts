@@ -13,13 +13,19 @@ import {
 } from '@atelier/contract'
 import { maxApiKeysPerUser, maxFailuresByAccount, maxFailuresByAddress } from './features/auth/index.ts'
 import { maxRunsOfUser } from './features/chat/index.ts'
-import { maxChangeReaders, maxIndexedFiles, maxListedEntries } from './features/files/index.ts'
+import {
+  maxChangeReaders,
+  maxChangeReadersPerUser,
+  maxIndexedFiles,
+  maxListedEntries,
+} from './features/files/index.ts'
 import { maxMembers, maxOwnedWorkspaces } from './features/workspaces/index.ts'
 import { defaultArchiveLimits } from './platform/archive/archive-entry.ts'
 import type { Config } from './platform/config/config.ts'
 import { defaultBodyBytes } from './platform/http/http-server.ts'
 import { maxFileParts } from './platform/http/multipart.ts'
 import { maxSocketsPerUser } from './platform/http/sockets.ts'
+import { maxEventStreamsPerUser } from './platform/http/stream-watch.ts'
 import { maxActiveJobsPerUser } from './platform/jobs/job-limits.ts'
 
 /** Every named limit in force, for `GET /api/limits`. */
@@ -58,6 +64,12 @@ export function limitsInForce({ rateLimits }: Config): Limit[] {
       value: maxSocketsPerUser,
       unit: 'sockets',
       description: 'Open sockets of one user',
+    },
+    {
+      name: 'streams.user',
+      value: maxEventStreamsPerUser,
+      unit: 'streams',
+      description: 'Open event streams of one user, answers of models aside',
     },
     ...terminals(),
     ...files(),
@@ -156,6 +168,12 @@ function files(): Limit[] {
       value: maxChangeReaders,
       unit: 'streams',
       description: 'Open streams of changes of one workspace',
+    },
+    {
+      name: 'files.listeners.user',
+      value: maxChangeReadersPerUser,
+      unit: 'streams',
+      description: 'Open streams of changes of one workspace that one user has',
     },
     {
       name: 'files.indexed',

@@ -30,7 +30,7 @@ export { maxListedEntries } from './directory-listing.ts'
 export type { Files, FileText } from './files.ts'
 export type { PrepareDirectory } from './fill-directory.ts'
 export type { ImportTarget } from './import-target.ts'
-export { maxChangeReaders } from './reindex/change-feed.ts'
+export { maxChangeReaders, maxChangeReadersPerUser } from './reindex/change-feed.ts'
 export { maxIndexedFiles } from './reindex/whole-pass.ts'
 
 /** Documents as a tree of files: all there is where workspaces cannot be started. */
@@ -65,7 +65,7 @@ export interface FileParts extends AsyncDisposable {
   /** How far search is behind the directory of a workspace. */
   indexing(workspaceId: string): IndexState['changes']
   /** What changes in the directory of a workspace; ends when `signal` aborts. */
-  watch(workspaceId: string, signal: AbortSignal): AsyncIterable<DirectoryChange>
+  watch(reader: { workspaceId: string; userId: string }, signal: AbortSignal): AsyncIterable<DirectoryChange>
 }
 
 export interface FilePartsDependencies {

@@ -7,13 +7,13 @@ import type { WorkspaceGuard } from '../workspaces/index.ts'
 export function mountWatchRoutes(dependencies: {
   http: HttpServer
   guard: WorkspaceGuard
-  watch(workspaceId: string, signal: AbortSignal): AsyncIterable<DirectoryChange>
+  watch(reader: { workspaceId: string; userId: string }, signal: AbortSignal): AsyncIterable<DirectoryChange>
 }): void {
   const { http, guard, watch } = dependencies
   mountEvents(http, watchFiles, async ({ principal, params, signal }) => {
     const enter = () => guard(principal, params.workspaceId, 'viewer')
     const { workspaceId } = await enter()
-    const changes = watch(workspaceId, AbortSignal.any([signal, http.closing]))
+    const changes = watch({ workspaceId, userId: principal.userId }, AbortSignal.any([signal, http.closing]))
     return { events: asEvents(whileAllowed(changes, enter, guardAgainMilliseconds)) }
   })
 }

@@ -69,6 +69,8 @@ export interface HttpServer extends AsyncDisposable {
   /** aborts as soon as the server is told to stop: streams without an end of their own end then */
   readonly closing: AbortSignal
   stateOf(request: FastifyRequest): RequestState
+  /** Counts an event stream until it closes. Throws RATE_LIMITED where its user has too many. */
+  admitEventStream(principal: Principal, response: ServerResponse): void
   /** Requests that `matches` accepts go to `handler` whole, before any check of ours; it answers and never rejects. */
   forward(matches: (request: IncomingMessage) => boolean, handler: RequestForwarder): void
   /** endpoints mounted so far, by `METHOD path` */
@@ -203,6 +205,7 @@ export function createHttpServer(options: HttpOptions): HttpServer {
     options,
     origins,
     mounted,
+    admitEventStream: streams.admit,
     forward: (matches, handler) => void forwarders.push({ matches, handler }),
     multipart: createMultipartStaging(app, options.stagingDirectory),
     closing: closing.signal,

@@ -49,6 +49,8 @@ export function mountEvents<const E extends EndpointShape>(
   >,
 ): void {
   route(http, endpoint, async (call, reply) => {
+    const { principal } = http.stateOf(call.request)
+    if (principal) http.admitEventStream(principal, reply.raw)
     const { headers, events } = await handler(call)
     reply.hijack()
     await writeEventStream(reply.raw, {

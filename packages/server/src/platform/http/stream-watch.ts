@@ -1,6 +1,10 @@
 import type { ServerResponse } from 'node:http'
+import { AppError } from '../../base/app-error.ts'
 import type { Principal } from '../identity/principal.ts'
 import { failureFrame } from './event-stream.ts'
+
+/** Most open event streams of one user: what tabs and programs listen to. Answers of models have limits of their own. */
+export const maxEventStreamsPerUser = 100
 
 /** What was allowed when a stream began is looked at again this often, as for sockets. */
 const checkMilliseconds = 10_000
@@ -8,6 +12,8 @@ const checkMilliseconds = 10_000
 /** Ends event streams whose credential has ended since: a stream lives longer than the check of its request. */
 export interface StreamWatch extends Disposable {
   add(principal: Principal, response: ServerResponse): void
+  /** Counts a stream until it closes. Throws RATE_LIMITED where its user has too many. */
+  admit(principal: Principal, response: ServerResponse): void
 }
 
 export function createStreamWatch(options: {
@@ -16,6 +22,7 @@ export function createStreamWatch(options: {
   logger: { warn(fields: object, message: string): void }
 }): StreamWatch {
   const open = new Map<ServerResponse, Principal>()
+  const listening = new Map<ServerResponse, string>()
   const told = new WeakSet<ServerResponse>()
   let checking = false
 
@@ -45,6 +52,16 @@ export function createStreamWatch(options: {
     add(principal, response) {
       open.set(response, principal)
       response.once('close', () => open.delete(response))
+    },
+    admit({ userId }, response) {
+      const own = [...listening.values()].filter((other) => other === userId)
+      if (own.length >= maxEventStreamsPerUser)
+        throw new AppError(
+          'RATE_LIMITED',
+          `More than ${maxEventStreamsPerUser} open event streams of one user`,
+        )
+      listening.set(response, userId)
+      response.once('close', () => listening.delete(response))
     },
     [Symbol.dispose]: () => clearInterval(timer),
   }

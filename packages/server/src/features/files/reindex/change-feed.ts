@@ -6,6 +6,9 @@ import { createPendingChanges, type PendingChanges } from './pending-changes.ts'
 /** Readers of one workspace at a time: some tabs of everybody in it. */
 export const maxChangeReaders = 200
 
+/** Of those, one user may take so many: nobody shuts the others out. */
+export const maxChangeReadersPerUser = 20
+
 /** Changes of this long are told together, in milliseconds: a checkout is a few events, not thousands. */
 const gatherMilliseconds = 100
 
@@ -15,21 +18,24 @@ export interface ChangeFeed {
   publish(workspaceId: string, paths: readonly string[] | null): void
   /**
    * Begins with an event for everything, because the caller may have read before. Ends when `signal` aborts. Throws
-   * RATE_LIMITED where too many listen.
+   * RATE_LIMITED where too many listen, or the user does too often.
    */
-  watch(workspaceId: string, signal: AbortSignal): AsyncIterable<DirectoryChange>
+  watch(reader: { workspaceId: string; userId: string }, signal: AbortSignal): AsyncIterable<DirectoryChange>
 }
 
 export function createChangeFeed(dependencies: {
   watching(workspaceId: string): Pick<DirectoryChange, 'watching' | 'reason'>
 }): ChangeFeed {
-  const readers = new Map<string, Set<PendingChanges>>()
+  const readers = new Map<string, Map<PendingChanges, string>>()
 
-  async function* follow(workspaceId: string, signal: AbortSignal): AsyncGenerator<DirectoryChange> {
+  async function* follow(
+    { workspaceId, userId }: { workspaceId: string; userId: string },
+    signal: AbortSignal,
+  ): AsyncGenerator<DirectoryChange> {
     const pending = createPendingChanges()
     const wake = () => pending.addWhole()
-    const beside = readers.get(workspaceId) ?? new Set()
-    readers.set(workspaceId, beside.add(pending))
+    const beside = readers.get(workspaceId) ?? new Map()
+    readers.set(workspaceId, beside.set(pending, userId))
     signal.addEventListener('abort', wake, { once: true })
     pending.addWhole()
     try {
@@ -52,14 +58,20 @@ export function createChangeFeed(dependencies: {
 
   return {
     publish(workspaceId, paths) {
-      for (const pending of readers.get(workspaceId) ?? [])
+      for (const pending of readers.get(workspaceId)?.keys() ?? [])
         if (paths === null) pending.addWhole()
         else pending.add(paths)
     },
-    watch(workspaceId, signal) {
-      if ((readers.get(workspaceId)?.size ?? 0) >= maxChangeReaders)
+    watch({ workspaceId, userId }, signal) {
+      const users = [...(readers.get(workspaceId)?.values() ?? [])]
+      if (users.filter((other) => other === userId).length >= maxChangeReadersPerUser)
+        throw new AppError(
+          'RATE_LIMITED',
+          `More than ${maxChangeReadersPerUser} of your tabs and programs listen to this workspace`,
+        )
+      if (users.length >= maxChangeReaders)
         throw new AppError('RATE_LIMITED', `More than ${maxChangeReaders} listen to this workspace`)
-      return follow(workspaceId, signal)
+      return follow({ workspaceId, userId }, signal)
     },
   }
 }

@@ -19,7 +19,7 @@ export interface Reindexer extends AsyncDisposable {
   state(workspaceId: string): IndexState['changes']
   isPending(workspaceId: string, path: string): boolean
   /** Every change of a directory, beginning with one for everything. */
-  watch(workspaceId: string, signal: AbortSignal): AsyncIterable<DirectoryChange>
+  watch(reader: { workspaceId: string; userId: string }, signal: AbortSignal): AsyncIterable<DirectoryChange>
   /** Runs work that writes documents of a workspace itself, while nothing else of it is indexed. */
   exclusively<Value>(workspaceId: string, work: () => Promise<Value>): Promise<Value>
 }
