@@ -50,10 +50,13 @@ export function createStreamWatch(options: {
 
   return {
     add(principal, response) {
+      if (response.destroyed) return
       open.set(response, principal)
       response.once('close', () => open.delete(response))
     },
     admit({ userId }, response) {
+      // Who has left meanwhile has no end any more that could be heard.
+      if (response.destroyed) return
       const own = [...listening.values()].filter((other) => other === userId)
       if (own.length >= maxEventStreamsPerUser)
         throw new AppError(
