@@ -305,6 +305,11 @@ function checkAccess(request: FastifyRequest, principal: Principal | null): void
 /** Aborts when the caller leaves. `AbortSignal.any` with the server's own would outlive its request: Node keeps those. */
 function signalOf(reply: FastifyReply, open: Set<AbortController>): AbortSignal {
   const gone = new AbortController()
+  // Who has left while the credential was looked up has no end any more that could be heard.
+  if (reply.raw.destroyed) {
+    gone.abort()
+    return gone.signal
+  }
   open.add(gone)
   reply.raw.once('close', () => {
     open.delete(gone)
